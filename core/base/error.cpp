@@ -28,7 +28,8 @@ std::string text(const Errors& errors) {
 }
 
 void failCheck(const char* condition, const char* file, int line, const std::string& what) {
-  throw InternalError(fmt::format("internal error: {} ({} at {}:{}); please report it", what, condition, file, line));
+  throw InternalError(
+      fmt::format("internal error: {} ({} at {}:{}); please report it", what, condition, file, line));
 }
 
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {

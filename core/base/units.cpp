@@ -29,7 +29,8 @@ std::string formatTime(Picoseconds ps) {
 
 std::string formatCount(std::int64_t count) {
   std::string digits = std::to_string(count < 0 ? -count : count);
-  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
+  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
   return count < 0 ? "-" + digits : digits;
 }
 

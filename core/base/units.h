@@ -6,7 +6,8 @@
 
 namespace vsim::core {
 
-/// Simulated time in integral picoseconds, so that runs are reproducible to the last byte. 2^63 ps = 106 days.
+/// Simulated time in integral picoseconds, so that runs are reproducible to the last byte. 2^63 ps = 106
+/// days.
 using Picoseconds = std::int64_t;
 /// A size in bytes.
 using Bytes = std::int64_t;

@@ -5,13 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "core/model/dtype.h"
+#include "core/base/dtype.h"
 
 namespace vsim::core {
 
 enum class NormKind : std::uint8_t { rms, layer, layerNoBias };
 enum class PositionKind : std::uint8_t { rotary, learned, alibi, none };
-enum class MlpKind : std::uint8_t { gated, plain };  // gated: down(act(gate x) * up x); plain: down(act(up x))
+enum class MlpKind : std::uint8_t {
+  gated,
+  plain
+};  // gated: down(act(gate x) * up x); plain: down(act(up x))
 enum class AttentionKind : std::uint8_t { grouped, mla, linear };  // grouped covers MHA, GQA and MQA
 
 /// Everything that fixes a decoder's tensors, operations and saved activations. All counts are per model,
@@ -32,11 +35,11 @@ struct ModelConfig {
   AttentionKind attention = AttentionKind::grouped;
   std::int64_t heads = 0, kvHeads = 0, headDim = 0, headDimValue = 0;
   bool qkvBias = false, outputBias = false, fusedQkv = false, qkNorm = false, attentionSinks = false;
-  bool parallelBlock = false;          // attention and MLP read the same normalised input (falcon, neox)
-  bool embeddingNorm = false;          // bloom
-  bool postNorms = false;              // norms after attention and MLP as well (gemma-2), or instead (olmo-2)
-  std::int64_t slidingWindow = 0;      // tokens; 0: full attention everywhere
-  std::vector<bool> windowed;          // per layer, when slidingWindow > 0
+  bool parallelBlock = false;      // attention and MLP read the same normalised input (falcon, neox)
+  bool embeddingNorm = false;      // bloom
+  bool postNorms = false;          // norms after attention and MLP as well (gemma-2), or instead (olmo-2)
+  std::int64_t slidingWindow = 0;  // tokens; 0: full attention everywhere
+  std::vector<bool> windowed;      // per layer, when slidingWindow > 0
   std::vector<AttentionKind> layerAttention;  // per layer when they differ (hybrid models), else empty
   std::int64_t qLoraRank = 0, kvLoraRank = 0, qkNopeDim = 0, qkRopeDim = 0;  // MLA
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/operation.h"
 #include "core/base/units.h"
 #include "core/model/model_graph.h"
-#include "core/model/operation.h"
 
 namespace vsim::core {
 
@@ -17,12 +17,12 @@ enum class LossKernel : std::uint8_t { fused, eager, unfusedFp32 };
 /// What decides a module's work besides its shapes. Tokens of one micro-batch = microBatch * sequence.
 struct WorkShape {
   std::int64_t microBatch = 1, sequence = 4096;
-  std::int64_t tensorParallel = 1;   // heads, MLP width and vocabulary are divided by it
-  std::int64_t expertParallel = 1;   // routed experts per rank = experts / expertParallel
+  std::int64_t tensorParallel = 1;  // heads, MLP width and vocabulary are divided by it
+  std::int64_t expertParallel = 1;  // routed experts per rank = experts / expertParallel
   DType compute = DType::bf16;
   Checkpointing checkpointing = Checkpointing::none;
-  bool fusedNorm = true;    // false: norms written out in fp32 (saves and moves more)
-  bool compiled = false;    // pointwise kernels fused by a compiler
+  bool fusedNorm = true;  // false: norms written out in fp32 (saves and moves more)
+  bool compiled = false;  // pointwise kernels fused by a compiler
   LossKernel loss = LossKernel::eager;
 };
 
@@ -31,8 +31,8 @@ struct SavedTensor {
   std::string name;
   std::vector<std::int64_t> shape;
   DType dtype = DType::bf16;
-  bool newStorage = true;     // false: shares the storage of an earlier one, costs nothing
-  bool layerInput = false;    // belongs to the previous module's output
+  bool newStorage = true;   // false: shares the storage of an earlier one, costs nothing
+  bool layerInput = false;  // belongs to the previous module's output
   bool parameterOrConstant = false;
   [[nodiscard]] Bytes bytes() const;
 };
@@ -42,15 +42,17 @@ struct ModuleCosts {
   std::vector<Operation> forward;
   std::vector<Operation> recompute;  // run again in backward (checkpointing), in front of `backward`
   std::vector<Operation> backward;
-  std::vector<SavedTensor> saved;    // what stays alive between forward and backward
-  std::vector<SavedTensor> savedInRecompute;  // alive only while this module's backward runs (full checkpointing)
+  std::vector<SavedTensor> saved;  // what stays alive between forward and backward
+  std::vector<SavedTensor>
+      savedInRecompute;  // alive only while this module's backward runs (full checkpointing)
   Bytes inputBytes = 0, outputBytes = 0;
   Bytes forwardTransient = 0;   // largest sum of temporaries alive at once inside forward, beyond `saved`
   Bytes backwardTransient = 0;  // the same inside backward, activation gradients included
   Bytes dispatchBytes = 0;      // expert parallelism: bytes this rank sends in one token all-to-all (0: none)
   /// Position in `forward` after which the dispatch / combine all-to-all stands; -1: none. Same for backward.
   int dispatchAfter = -1, combineAfter = -1, backwardCombineAfter = -1, backwardDispatchAfter = -1;
-  [[nodiscard]] Bytes savedBytes() const;  // storages of `saved` that this module owns, each rounded up to 512
+  [[nodiscard]] Bytes savedBytes()
+      const;  // storages of `saved` that this module owns, each rounded up to 512
   [[nodiscard]] Flops forwardFlops() const;
 };
 

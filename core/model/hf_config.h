@@ -14,8 +14,8 @@ struct HfConfig {
   std::vector<std::string> ignored;  // fields that vsim does not use, in file order
 };
 
-/// Reads a Hugging Face config.json (plain or .gz). Errors carry file:line:column: unknown model_type (with the
-/// list of known ones), missing or impossible fields, malformed or truncated JSON; all at once.
+/// Reads a Hugging Face config.json (plain or .gz). Errors carry file:line:column: unknown model_type (with
+/// the list of known ones), missing or impossible fields, malformed or truncated JSON; all at once.
 ResultAll<HfConfig> readHfConfig(const std::string& path);
 /// The same from text; `file` is only used in messages.
 ResultAll<HfConfig> parseHfConfig(std::string_view json, const std::string& file);

@@ -16,8 +16,8 @@ enum class ModuleKind : std::uint8_t { embedding, layer, finalNorm, head };
 /// shapes and the same operations, so that plans, costs and programs are made once per kind.
 struct Module {
   ModuleKind kind = ModuleKind::layer;
-  std::string name;        // "model.layers.3"
-  std::int64_t layer = -1; // index for layers
+  std::string name;         // "model.layers.3"
+  std::int64_t layer = -1;  // index for layers
   int kindId = 0;
   std::vector<TensorSpec> tensors;  // in checkpoint-naming order of the module; buffers included, marked
 };
@@ -40,7 +40,8 @@ class ModelGraph {
   [[nodiscard]] std::int64_t parameterCount() const;
   /// Elements that the published checkpoint stores: parameterCount() plus persistent buffers.
   [[nodiscard]] std::int64_t checkpointElements() const;
-  /// Parameters that one token meets: all, with only expertsPerToken of the routed experts and the shared ones.
+  /// Parameters that one token meets: all, with only expertsPerToken of the routed experts and the shared
+  /// ones.
   [[nodiscard]] std::int64_t activeParameterCount() const;
 
  private:

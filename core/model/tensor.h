@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/dtype.h"
+#include "core/base/dtype.h"
 
 namespace vsim::core {
 
@@ -15,7 +15,8 @@ struct TensorSpec {
   DType dtype = DType::bf16;
   /// How tensor parallelism cuts it: dimension, or -1 when every TP rank holds it whole.
   int tensorParallelDim = -1;
-  /// A routed expert's weight: sharded over `expert` ranks on its experts (dim 0 when fused), then over fsdp/expert.
+  /// A routed expert's weight: sharded over `expert` ranks on its experts (dim 0 when fused), then over
+  /// fsdp/expert.
   bool routedExpert = false;
   /// Stored with the model but not trained (router correction biases): not sharded, not in gradients.
   bool buffer = false;

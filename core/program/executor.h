@@ -13,7 +13,8 @@ namespace vsim::core {
 class Executor {
  public:
   virtual ~Executor() = default;
-  [[nodiscard]] virtual Result<ExecutionLog> execute(std::shared_ptr<const StepProgram> program, int steps) = 0;
+  [[nodiscard]] virtual Result<ExecutionLog> execute(std::shared_ptr<const StepProgram> program,
+                                                     int steps) = 0;
 };
 
 }  // namespace vsim::core

@@ -5,32 +5,36 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/collective.h"
+#include "core/base/operation.h"
 #include "core/base/units.h"
-#include "core/model/operation.h"
 
 namespace vsim::core {
 
-/// What one rank's host thread issues in one training step, in order. Built once by core/train, run unchanged by
-/// every Executor. Plain data: copyable, no ownership beyond its vectors.
+/// What one rank's host thread issues in one training step, in order. Built once by core/train, run unchanged
+/// by every Executor. Plain data: copyable, no ownership beyond its vectors.
 ///
-/// Streams are FIFOs; `waitEvent`/`waitStream` order them; a communicator (CommGroup) runs one collective at a time
-/// in issue order; memory is taken and given back at the point of issue (host order) from the pool of a stream.
+/// Streams are FIFOs; `waitEvent`/`waitStream` order them; a communicator (CommGroup) runs one collective at
+/// a time in issue order; memory is taken and given back at the point of issue (host order) from the pool of
+/// a stream.
 
 using StreamId = std::uint8_t;
 using Index = std::uint32_t;
 inline constexpr Index kNone = ~Index{0};
 
 enum class InstructionKind : std::uint8_t {
-  allocate,     // operand = buffer; taken from the pool of buffer.stream
-  release,      // operand = buffer
-  kernel,       // operand = kernel, on `stream`
-  collective,   // operand = collective, on `stream`
-  recordEvent,  // operand = event, on `stream`
-  waitEvent,    // `stream` waits for operand = event
-  waitStream,   // `stream` waits for all work issued so far on stream number `operand`
-  hostWait,     // the host blocks until operand = event has completed
-  recordStream, // operand = buffer: its memory may be reused only when `stream` has passed this point at release
-  hook,         // no work; operand = kNone: marks where a framework hook or a module's compute begins (printing, tests)
+  allocate,      // operand = buffer; taken from the pool of buffer.stream
+  release,       // operand = buffer
+  kernel,        // operand = kernel, on `stream`
+  collective,    // operand = collective, on `stream`
+  recordEvent,   // operand = event, on `stream`
+  waitEvent,     // `stream` waits for operand = event
+  waitStream,    // `stream` waits for all work issued so far on stream number `operand`
+  hostWait,      // the host blocks until operand = event has completed
+  recordStream,  // operand = buffer: its memory may be reused only when `stream` has passed this point at
+                 // release
+  hook,  // no work; operand = kNone: marks where a framework hook or a module's compute begins (printing,
+         // tests)
 };
 
 /// Part of the step an instruction belongs to: rows of the per-phase report.
@@ -48,7 +52,14 @@ struct Instruction {
 };
 
 enum class MemoryCategory : std::uint8_t {
-  parameters, gradients, optimizerState, unshardedParameters, gradientBuffers, activations, logitsLoss, temporary,
+  parameters,
+  gradients,
+  optimizerState,
+  unshardedParameters,
+  gradientBuffers,
+  activations,
+  logitsLoss,
+  temporary,
   ncclContext
 };
 inline constexpr std::string_view kMemoryCategoryNames[] = {
@@ -65,8 +76,8 @@ struct Buffer {
   [[nodiscard]] Bytes bytes() const { return elements * bytesOf(dtype); }
 };
 
-/// What a kernel does to data. `compute` kernels only cost time; the others move data that the host executor really
-/// moves (see data_moves.h).
+/// What a kernel does to data. `compute` kernels only cost time; the others move data that the host executor
+/// really moves (see data_moves.h).
 enum class KernelRole : std::uint8_t {
   compute,
   copyIn,        // sharded parameters -> own slot of the gather buffer, cast to the gather's dtype
@@ -86,27 +97,14 @@ struct Kernel {
   std::vector<Index> reads, writes;  // buffers; empty for compute kernels
 };
 
-enum class CollectiveKind : std::uint8_t { allGather, reduceScatter, allReduce, allToAll, broadcast };
-inline constexpr std::string_view kCollectiveNames[] = {"all_gather", "reduce_scatter", "all_reduce", "all_to_all",
-                                                        "broadcast"};
-enum class ReduceOp : std::uint8_t { none, sum, average };
-
-/// A communicator as one rank sees it: the ranks base + i * stride, i < size, where rank r has
-/// base = (r / (size * stride)) * (size * stride) + r % stride.
-struct CommGroup {
-  std::string name;  // "dp_shard", "dp_replicate", "ep", "efsdp", "tp"
-  std::int64_t size = 1;
-  std::int64_t stride = 1;
-};
-
 struct Collective {
   CollectiveKind kind = CollectiveKind::allGather;
   ReduceOp reduce = ReduceOp::none;
   Index group = 0;
   Index unit = kNone;
   DType dtype = DType::bf16;
-  std::int64_t sendElements = 0;     // per rank
-  std::int64_t receiveElements = 0;  // per rank
+  std::int64_t sendElements = 0;        // per rank
+  std::int64_t receiveElements = 0;     // per rank
   Index input = kNone, output = kNone;  // buffers; kNone when only timed (token all-to-all)
   bool inPlace = true;
   bool aligned16 = true;  // every rank's slice starts at a multiple of 16 bytes
@@ -116,10 +114,10 @@ struct Collective {
 struct UnitTensor {
   std::string name;
   std::int64_t elements = 0;
-  std::int64_t rowElements = 1;     // elements of one dim-0 slice
-  std::int64_t offset = 0;          // contiguous units: start in the global buffer of devices * shardElements
-  std::int64_t shardRows = 0;       // per-parameter units (FSDP2): rows per rank, the last ranks short
-  std::int64_t shardOffset = 0;     // per-parameter units: start inside a rank's shard
+  std::int64_t rowElements = 1;  // elements of one dim-0 slice
+  std::int64_t offset = 0;       // contiguous units: start in the global buffer of devices * shardElements
+  std::int64_t shardRows = 0;    // per-parameter units (FSDP2): rows per rank, the last ranks short
+  std::int64_t shardOffset = 0;  // per-parameter units: start inside a rank's shard
 };
 
 /// What is gathered and reduced together. Contiguous (DBuffer): the gather buffer is the parameters.
@@ -131,7 +129,8 @@ struct Unit {
   std::int64_t shardElements = 0;
   Index group = 0;  // communicator of its all-gather and reduce-scatter
   std::vector<UnitTensor> tensors;
-  Index parameters = kNone, gradients = kNone;  // persistent sharded buffers (gradients may be dynamic: kNone)
+  Index parameters = kNone,
+        gradients = kNone;  // persistent sharded buffers (gradients may be dynamic: kNone)
 };
 
 struct StepProgram {
@@ -154,7 +153,8 @@ struct StepProgram {
 };
 
 /// Readable listing, one line per instruction, in the words of the recorded traces
-/// ("+ag_out(L1) 64xbf16 @copy_in", "AG waits stream copy_in", "ALL-GATHER L1 in=16 out=64 group=4 on AG", ...).
+/// ("+ag_out(L1) 64xbf16 @copy_in", "AG waits stream copy_in", "ALL-GATHER L1 in=16 out=64 group=4 on AG",
+/// ...).
 std::string print(const StepProgram& program);
 
 }  // namespace vsim::core

@@ -17,15 +17,16 @@ struct ReadOptions {
   std::vector<std::string> clusterPresets;  // known names (the catalogue lives in sim/cluster)
 };
 
-/// Finds the file that `nameOrPath` means: the path itself, else its file name (with or without .yaml) among the
-/// scenarios in the search folders.
+/// Finds the file that `nameOrPath` means: the path itself, else its file name (with or without .yaml) among
+/// the scenarios in the search folders.
 Result<std::string> findScenario(const std::string& nameOrPath, const ReadOptions& options);
 
 /// Reads and validates a scenario. Every problem is reported, each with file:line:column and a suggestion.
 ResultAll<Scenario> readScenario(const std::string& path, const ReadOptions& options);
 ResultAll<Scenario> parseScenario(std::string_view text, const std::string& path, const ReadOptions& options);
 
-/// One scenario per point of the sweep (cartesian product, first key slowest); the scenario itself without one.
+/// One scenario per point of the sweep (cartesian product, first key slowest); the scenario itself without
+/// one.
 ResultAll<std::vector<Scenario>> readSweep(const std::string& path, const ReadOptions& options);
 
 /// "80GiB" -> 85899345920 bytes; "400Gb/s" -> bytes per second; "2us" -> picoseconds; "128M" -> 128000000.

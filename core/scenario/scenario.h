@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "core/base/dtype.h"
 #include "core/model/config.h"
 #include "core/model/costs.h"
-#include "core/model/dtype.h"
 
 namespace vsim::core {
 
-/// A scenario as plain values, defaults filled in, validated (see reader.h). Field names follow the YAML keys.
+/// A scenario as plain values, defaults filled in, validated (see reader.h). Field names follow the YAML
+/// keys.
 
 struct ClusterSpec {
   std::string preset;
@@ -29,11 +30,11 @@ enum class ReshardAfterForward : std::uint8_t { automatic, always, never };
 struct SystemSpec {
   std::string name;  // "vescale", "fsdp2"
   ReshardAfterForward reshardAfterForward = ReshardAfterForward::automatic;
-  std::int64_t forwardPrefetch = 0;       // units gathered ahead by explicit lists; 0: implicit only
+  std::int64_t forwardPrefetch = 0;  // units gathered ahead by explicit lists; 0: implicit only
   std::int64_t backwardPrefetch = 1;
-  std::int64_t reduceScatterInputs = 1;   // inputs that may be held at once
+  std::int64_t reduceScatterInputs = 1;  // inputs that may be held at once
   bool asyncUnshard = false;
-  bool separateRoots = false;             // embedding and head as units of their own
+  bool separateRoots = false;               // embedding and head as units of their own
   bool separateReduceCommunicator = false;  // all-gather and reduce-scatter on two communicators
 };
 
@@ -46,7 +47,7 @@ struct PrecisionSpec {
 };
 
 struct OptimizerSpec {
-  std::string name = "adamw";  // "adamw", "adam8bit", "sgd"
+  std::string name = "adamw";       // "adamw", "adam8bit", "sgd"
   std::vector<std::int64_t> block;  // adam8bit: rows x columns of one quantisation block
 };
 
@@ -60,7 +61,8 @@ struct GranularityRule {
 
 /// What the kernels are; decides their speed as much as the GPU does.
 struct SoftwareSpec {
-  std::string attention;  // "triton", "flash1", "flash2", "flash3", "flash4", "cudnn", "te", "eager"; empty: by GPU
+  std::string
+      attention;  // "triton", "flash1", "flash2", "flash3", "flash4", "cudnn", "te", "eager"; empty: by GPU
   LossKernel loss = LossKernel::eager;
   bool lossMetrics = false;
   std::string optimizerKernel = "foreach";  // "fused", "foreach", "loop"

@@ -24,7 +24,8 @@ std::optional<std::string> readMaybeGzip(const std::string& path) {
     std::string text;
     char buffer[1 << 16];
     int got = 0;
-    while ((got = gzread(file, buffer, sizeof buffer)) > 0) text.append(buffer, static_cast<std::size_t>(got));
+    while ((got = gzread(file, buffer, sizeof buffer)) > 0)
+      text.append(buffer, static_cast<std::size_t>(got));
     gzclose(file);
     if (got == 0) return text;
   }
@@ -39,7 +40,9 @@ std::string inputsFolder() { return folderFrom("VSIM_INPUTS", "inputs"); }
 std::optional<std::string> referenceText(const std::string& name) {
   return readMaybeGzip(validationFolder() + "/" + name);
 }
-std::optional<std::string> inputText(const std::string& name) { return readMaybeGzip(inputsFolder() + "/" + name); }
+std::optional<std::string> inputText(const std::string& name) {
+  return readMaybeGzip(inputsFolder() + "/" + name);
+}
 
 std::vector<std::string> filesIn(const std::string& dir, const std::string& suffix) {
   std::vector<std::string> names;
@@ -59,9 +62,12 @@ std::vector<CsvRow> parseCsv(const std::string& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (quoted) {
-      if (c == '"' && i + 1 < text.size() && text[i + 1] == '"') field += text[++i];
-      else if (c == '"') quoted = false;
-      else field += c;
+      if (c == '"' && i + 1 < text.size() && text[i + 1] == '"')
+        field += text[++i];
+      else if (c == '"')
+        quoted = false;
+      else
+        field += c;
     } else if (c == '"') {
       quoted = true;
     } else if (c == ',') {

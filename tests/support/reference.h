@@ -18,7 +18,8 @@ std::optional<std::string> referenceText(const std::string& name);
 /// The same for inputsFolder().
 std::optional<std::string> inputText(const std::string& name);
 
-/// Names of the files directly in folder `dir` (absolute) that end with `suffix`, sorted; empty when there are none.
+/// Names of the files directly in folder `dir` (absolute) that end with `suffix`, sorted; empty when there
+/// are none.
 std::vector<std::string> filesIn(const std::string& dir, const std::string& suffix);
 
 /// Rows of a CSV text with a header line: column name -> value. Handles quoted fields.

@@ -1,16 +1,23 @@
-#include "core/model/dtype.h"
+#include "core/base/dtype.h"
 
 namespace vsim::core {
 
 std::string_view name(DType type) {
   switch (type) {
-    case DType::fp32: return "fp32";
-    case DType::bf16: return "bf16";
-    case DType::fp16: return "fp16";
-    case DType::fp8: return "fp8";
-    case DType::int64: return "int64";
-    case DType::int32: return "int32";
-    case DType::uint8: return "uint8";
+    case DType::fp32:
+      return "fp32";
+    case DType::bf16:
+      return "bf16";
+    case DType::fp16:
+      return "fp16";
+    case DType::fp8:
+      return "fp8";
+    case DType::int64:
+      return "int64";
+    case DType::int32:
+      return "int32";
+    case DType::uint8:
+      return "uint8";
   }
   return "?";
 }

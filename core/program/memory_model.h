@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "core/base/units.h"
+#include "core/program/step_program.h"
+
+namespace vsim::core {
+
+/// The device's memory as an executor sees it: an allocator with one pool per stream. Host order.
+class MemoryModel {
+ public:
+  struct Totals {
+    Bytes allocated = 0, active = 0, reserved = 0;
+  };
+  struct Block {
+    std::uint64_t address = 0;
+    std::int64_t driverCalls = 0;  // cudaMalloc/cudaFree calls that this request made
+    bool waitedForDevice = false;  // cached blocks were given back: the device was drained
+  };
+
+  virtual ~MemoryModel() = default;
+  /// Answers nullopt when memory is exhausted even after cached blocks were released.
+  virtual std::optional<Block> allocate(Bytes bytes, StreamId stream) = 0;
+  virtual void release(std::uint64_t address) = 0;
+  /// Marks the block as used on `stream`: after release it becomes reusable once work issued there has
+  /// completed.
+  virtual void recordStream(std::uint64_t address, StreamId stream) = 0;
+  /// Tells how far the device is: asked for (stream, ticket) whether that work has completed. Tickets are
+  /// issued by `issueTicket` at release time.
+  virtual void setProgress(std::function<std::uint64_t(StreamId)> issueTicket,
+                           std::function<bool(StreamId, std::uint64_t)> completed) = 0;
+  [[nodiscard]] virtual Totals totals() const = 0;
+};
+
+}  // namespace vsim::core
