@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "app/run.h"
+#include "core/base/error.h"
+
+namespace vsim::app {
+
+/// The layouts of every system of the scenario: shard size, padding, lower bound and gap per unit.
+core::ResultAll<std::string> planText(const RunOptions& options);
+
+/// The scenario's cluster: nodes, links, fabric.
+core::ResultAll<std::string> topologyText(const RunOptions& options);
+/// Names of all cluster presets with what they are, one a line.
+std::string clusterListText();
+
+}  // namespace vsim::app

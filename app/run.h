@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/program/execution_log.h"
+#include "core/report/report.h"
+
+namespace vsim::app {
+
+struct RunOptions {
+  std::string scenario;                                        // path or name
+  std::vector<std::pair<std::string, std::string>> overrides;  // dotted key, value as written
+  bool explain = false;
+  bool keepLogs = false;  // RunResult::log is set
+};
+
+/// One system at one sweep point.
+struct RunResult {
+  core::RunReport report;
+  std::shared_ptr<const core::ExecutionLog> log;  // shared by store, trace and GUI; may be null
+  std::string scenarioText;                       // the scenario file as read
+  std::vector<std::string> notes;                 // ignored fields, warnings
+};
+
+/// Called with what is being done and how much of it, 0 to 1.
+using Progress = std::function<void(const std::string& what, double fraction)>;
+
+/// Simulates every system of the scenario. `progress` may be empty.
+core::ResultAll<std::vector<RunResult>> run(const RunOptions& options, const Progress& progress);
+
+/// Where scenarios and profiles are looked up besides the scenario's own folder, first wins.
+std::vector<std::string> searchFolders();
+
+}  // namespace vsim::app
