@@ -73,7 +73,8 @@ struct Buffer {
   MemoryCategory category = MemoryCategory::temporary;
   DType dtype = DType::bf16;
   std::int64_t elements = 0;
-  [[nodiscard]] Bytes bytes() const { return elements * bytesOf(dtype); }
+  Bytes extraBytes = 0;  // one Buffer for several tensors: what their separate allocations round up to
+  [[nodiscard]] Bytes bytes() const { return elements * bytesOf(dtype) + extraBytes; }
 };
 
 /// What a kernel does to data. `compute` kernels only cost time; the others move data that the host executor
@@ -128,7 +129,7 @@ struct Unit {
   std::int64_t devices = 1;
   std::int64_t shardElements = 0;
   Index group = 0;  // communicator of its all-gather and reduce-scatter
-  std::vector<UnitTensor> tensors;
+  Index tensorTable = kNone;  // into StepProgram::tensorTables; equal units share one
   Index parameters = kNone,
         gradients = kNone;  // persistent sharded buffers (gradients may be dynamic: kNone)
 };
@@ -138,6 +139,7 @@ struct StepProgram {
   std::vector<std::string> streams;
   std::vector<CommGroup> groups;
   std::vector<Unit> units;
+  std::vector<std::vector<UnitTensor>> tensorTables;  // names relative to the unit
   std::vector<Buffer> buffers;
   std::vector<Operation> operations;
   std::vector<Kernel> kernels;
