@@ -35,6 +35,8 @@ struct SystemSpec {
   std::int64_t reduceScatterInputs = 1;  // inputs that may be held at once
   bool asyncUnshard = false;
   bool separateRoots = false;               // embedding and head as units of their own
+  bool accumulateUnsharded = false;  // no reduction before the last micro-batch: gradients are kept unsharded
+  bool deferFinalWait = false;       // micro-batches but the last are marked as not the last backward
   bool separateReduceCommunicator = false;  // all-gather and reduce-scatter on two communicators
 };
 
