@@ -30,7 +30,7 @@ std::string formatTime(Picoseconds ps) {
 std::string formatCount(std::int64_t count) {
   std::string digits = std::to_string(count < 0 ? -count : count);
   for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
   return count < 0 ? "-" + digits : digits;
 }
 
