@@ -52,18 +52,12 @@ struct ModelConfig {
   std::int64_t linearConvKernel = 0;  // gatedDelta: taps of the causal convolution
   std::int64_t linearBlock = 0;       // lightning: tokens of a block
   std::int64_t qLoraRank = 0, kvLoraRank = 0, qkNopeDim = 0, qkRopeDim = 0;  // MLA
-  bool attentionGate = false;  // full-attention layers gate their output: q_proj is twice as wide (qwen3-next)
-  // Linear attention layers. A convolution kernel > 0 means the gated delta rule with chunks of 64 tokens
-  // (qwen3-next); 0 means lightning attention with blocks of 256 and an output gate (minimax).
-  std::int64_t linearKeyHeads = 0, linearValueHeads = 0, linearKeyDim = 0, linearValueDim = 0;
-  std::int64_t linearConvKernel = 0;
 
   // MLP and experts
   MlpKind mlp = MlpKind::gated;
   std::int64_t intermediate = 0;  // of dense layers; 0 when every layer is MoE
   bool fusedGateUp = false;       // gate and up projection of a dense MLP are one tensor (phi-3)
   bool mlpBias = false;
-  bool fusedGateUp = false;  // gate and up of the dense MLP are one tensor (phi-3)
   std::int64_t experts = 0, expertsPerToken = 0, expertIntermediate = 0, sharedExperts = 0;
   std::int64_t sharedIntermediate = 0;  // of all shared experts together
   bool fusedExperts = false;            // one tensor for all experts of a layer (gpt-oss, llama-4)
