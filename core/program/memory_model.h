@@ -33,6 +33,9 @@ class MemoryModel {
   virtual void setProgress(std::function<std::uint64_t(StreamId)> issueTicket,
                            std::function<bool(StreamId, std::uint64_t)> completed) = 0;
   [[nodiscard]] virtual Totals totals() const = 0;
+  /// From now on memory never runs out: called after a request failed, to learn how much is missing. Answers
+  /// false when this memory cannot do that.
+  virtual bool liftLimit() { return false; }
 };
 
 }  // namespace vsim::core

@@ -95,7 +95,7 @@ struct Kernel {
   Index operation = kNone;  // into StepProgram::operations
   KernelRole role = KernelRole::compute;
   Index unit = kNone;
-  std::vector<Index> reads, writes;  // buffers; empty for compute kernels
+  std::vector<Index> reads{}, writes{};  // buffers; empty for compute kernels
 };
 
 struct Collective {
@@ -128,7 +128,7 @@ struct Unit {
   bool contiguous = true;
   std::int64_t devices = 1;
   std::int64_t shardElements = 0;
-  Index group = 0;  // communicator of its all-gather and reduce-scatter
+  Index group = 0;            // communicator of its all-gather and reduce-scatter
   Index tensorTable = kNone;  // into StepProgram::tensorTables; equal units share one
   Index parameters = kNone,
         gradients = kNone;  // persistent sharded buffers (gradients may be dynamic: kNone)

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/program/step_program.h"
+#include "core/train/train_model.h"
+
+namespace vsim::core {
+
+/// The parts of a scenario that shape a program, apart from the model.
+struct TrainOptions {
+  ParallelSpec parallel;
+  PrecisionSpec precision;
+  OptimizerSpec optimizer;
+  std::string optimizerKernel = "foreach";
+  std::vector<GranularityRule> granularity;
+  std::int64_t accumulation = 1;
+  SystemSpec system;
+};
+
+/// One bucket's layout, for the plan and the report.
+struct BucketLayout {
+  std::string name;
+  std::int64_t copies = 1;  // how many units have this layout
+  std::int64_t devices = 1;
+  std::int64_t tensors = 0;
+  std::int64_t elements = 0;       // of the tensors
+  std::int64_t shardElements = 0;  // per rank, padding included
+  std::int64_t lowerBound = 0;     // no layout can have a smaller shard
+  std::int64_t unitElements = 1;
+  [[nodiscard]] double paddingRatio() const {
+    return elements == 0 ? 0.0
+                         : static_cast<double>(shardElements) * static_cast<double>(devices) /
+                                   static_cast<double>(elements) -
+                               1.0;
+  }
+};
+
+/// A rank's program with the layouts it was made from.
+struct BuiltProgram {
+  StepProgram program;
+  std::vector<BucketLayout> layouts;
+  double planningSeconds = 0;  // filled by the caller that holds a clock
+  /// Padding of all units together: shards * devices / elements - 1.
+  [[nodiscard]] double paddingRatio() const;
+};
+
+/// An FSDP system: how it lays tensors out, and the order in which its host thread issues work.
+class System {
+ public:
+  virtual ~System() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual std::string_view description() const = 0;
+  /// How the frameworks that use this system store routed experts.
+  [[nodiscard]] virtual ExpertStorage expertStorage() const = 0;
+  /// Errors: layouts that do not exist (a tensor that cannot be cut), options the system does not have.
+  [[nodiscard]] virtual Result<BuiltProgram> build(const TrainModel& model,
+                                                   const TrainOptions& options) const = 0;
+};
+
+/// All systems that exist, in the order they are listed to users.
+const std::vector<std::unique_ptr<System>>& systems();
+/// nullptr when there is none of that name.
+const System* findSystem(std::string_view name);
+
+/// The whole way: wrap policy, layouts, schedule.
+Result<BuiltProgram> buildProgram(const ModelGraph& graph, const Scenario& scenario,
+                                  const SystemSpec& system);
+TrainOptions trainOptions(const Scenario& scenario, const SystemSpec& system);
+
+}  // namespace vsim::core
