@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "core/model/hf_config.h"
+#include "core/scenario/document.h"
+#include "core/scenario/reader.h"
+#include "core/scenario/section.h"
+
+namespace vsim::core {
+
+/// Models already read, by "preset NAME" or file: the points of a sweep mostly share one.
+using ModelCache = std::map<std::string, ResultAll<HfConfig>>;
+
+/// What the readers of the sections share.
+struct ReadContext {
+  Problems& problems;
+  const ReadOptions& options;
+  std::string path;  // of the scenario file
+  ModelCache& models;
+};
+
+inline constexpr std::int64_t kMaxGpus = std::int64_t{1} << 24;
+inline constexpr std::int64_t kMaxTokens = std::int64_t{1} << 60;
+
+/// `model:`. False when it is missing or wrong: what depends on it is then not checked.
+bool readModel(ReadContext& context, Section& top, Scenario& scenario);
+/// A model given by its sizes (hidden, layers, heads ...).
+bool readExplicitModel(Section& section, ModelConfig& config);
+/// `cluster:`, `parallel:` and `batch:`, and what must agree between them and the model. `modelKnown` false
+/// leaves the model's part out.
+enum class ModelState : std::uint8_t { known, unknown };
+void readSizes(ReadContext& context, Section& top, ModelState model, Scenario& scenario);
+void readSystems(ReadContext& context, Section& top, Scenario& scenario);
+void readPrecision(ReadContext& context, Section& top, Scenario& scenario);
+/// `optimizer:` and `granularity:`; the optimizer's block is the last granularity rule.
+void readOptimizer(ReadContext& context, Section& top, Scenario& scenario);
+/// `software:`, `activation_checkpointing:`, `simulate:`, `profile:`.
+void readExecution(ReadContext& context, Section& top, Scenario& scenario);
+
+}  // namespace vsim::core
