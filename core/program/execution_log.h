@@ -48,7 +48,8 @@ struct RankLog {
   std::vector<Slice> slices;              // in issue order
   std::vector<MemoryEvent> memory;
   std::vector<Picoseconds> stepBegin, stepEnd;  // stepEnd: all streams drained
-  MemoryPeak peak;
+  MemoryPeak peak;                              // over setup and all steps
+  MemoryPeak lastStepPeak;                      // of the last step alone; its retries are those of that step
 };
 
 struct ExecutionLog {

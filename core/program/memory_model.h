@@ -14,6 +14,8 @@ class MemoryModel {
  public:
   struct Totals {
     Bytes allocated = 0, active = 0, reserved = 0;
+    std::int64_t retries =
+        0;  // requests so far that succeeded or failed only after cached blocks were released
   };
   struct Block {
     std::uint64_t address = 0;

@@ -36,7 +36,8 @@ void CachingAllocator::setProgress(std::function<std::uint64_t(core::StreamId)> 
 
 core::MemoryModel::Totals CachingAllocator::totals() const {
   const PoolStatistics& all = statistics_.all;
-  return {all.allocatedBytes.current, all.activeBytes.current, all.reservedBytes.current};
+  return {all.allocatedBytes.current, all.activeBytes.current, all.reservedBytes.current,
+          statistics_.numAllocRetries};
 }
 
 bool CachingAllocator::liftLimit() {
