@@ -53,11 +53,18 @@ struct ModuleCosts {
   int dispatchAfter = -1, combineAfter = -1, backwardCombineAfter = -1, backwardDispatchAfter = -1;
   [[nodiscard]] Bytes savedBytes()
       const;  // storages of `saved` that this module owns, each rounded up to 512
+  /// The same over savedInRecompute.
+  [[nodiscard]] Bytes recomputedBytes() const;
+  /// True when the module's input (the previous module's output) must live until this module's backward.
+  [[nodiscard]] bool keepsInput() const;
   [[nodiscard]] Flops forwardFlops() const;
 };
 
 /// Costs of `module` of `graph`. Errors: expertParallel does not divide the experts, tensorParallel does not
 /// divide heads, kv heads or widths.
 Result<ModuleCosts> moduleCosts(const ModelGraph& graph, const Module& module, const WorkShape& work);
+/// The same from the configuration alone: `layer` is the index of a ModuleKind::layer and ignored otherwise.
+Result<ModuleCosts> moduleCosts(const ModelConfig& config, ModuleKind kind, std::int64_t layer,
+                                const WorkShape& work);
 
 }  // namespace vsim::core
