@@ -65,7 +65,10 @@ const ParameterBlock<GroupedParameters>* findGrouped(const KernelParameters& p, 
 }
 const ParameterBlock<AttentionParameters>* findAttention(const KernelParameters& p, std::string_view family,
                                                          std::string_view direction) {
-  return findBlock(p.attention, family, {std::string(direction)});
+  std::vector<std::string> variants{std::string(direction)};
+  if (const auto at = direction.find('_'); at != std::string_view::npos)
+    variants.emplace_back(direction.substr(0, at));
+  return findBlock(p.attention, family, variants);
 }
 const ParameterBlock<MemoryParameters>* findMemory(const KernelParameters& p, std::string_view family) {
   for (const std::string& candidate : similarFamilies(family))
