@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 namespace vsim::sim {
 namespace {
@@ -207,6 +208,23 @@ Choice allToAll(const Call& call) {
   return choice;
 }
 
+/// What NCCL compares, in its order of enumeration: the first of equals wins.
+std::vector<Choice> allCandidates(const Call& call) {
+  if (call.kind == CollectiveKind::allToAll) return {allToAll(call)};
+  const bool reduces = call.kind == CollectiveKind::allReduce;
+  std::vector<Choice> candidates;
+  for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
+    if (!available(call, protocol)) continue;
+    if (reduces) candidates.push_back(tree(call, protocol));
+    candidates.push_back(ring(call, protocol));
+  }
+  if (const auto choice = reduces ? nvls(call) : std::nullopt) candidates.push_back(*choice);
+  if (call.kind == CollectiveKind::allGather || call.kind == CollectiveKind::reduceScatter) {
+    if (const auto choice = pat(call)) candidates.push_back(*choice);
+  }
+  return candidates;
+}
+
 }  // namespace
 
 CollectiveModel::CollectiveModel(core::ClusterHardware cluster, NetworkParameters parameters)
@@ -223,24 +241,19 @@ Choice CollectiveModel::explain(CollectiveKind kind, std::int64_t bytes, const c
                       shape.ranksPerDomain, shape.nicBytesPerSecond),
             kind,
             bytes,
-            aligned16};
-  std::optional<Choice> best;
-  const auto consider = [&](const std::optional<Choice>& choice) {
-    if (choice && (!best || choice->seconds() < best->seconds())) best = choice;
-  };
-  if (kind == CollectiveKind::allToAll) {
-    consider(allToAll(call));
-  } else {
-    for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
-      if (!available(call, protocol)) continue;
-      if (kind == CollectiveKind::allReduce) consider(tree(call, protocol));
-      consider(ring(call, protocol));
-    }
-    if (kind == CollectiveKind::allReduce) consider(nvls(call));
-    if (kind == CollectiveKind::allGather || kind == CollectiveKind::reduceScatter) consider(pat(call));
+            true};
+  // NCCL's tuner knows nothing of alignment: it picks as if all were aligned.
+  const std::vector<Choice> candidates = allCandidates(call);
+  const auto best =
+      std::min_element(candidates.begin(), candidates.end(),
+                       [](const Choice& a, const Choice& b) { return a.seconds() < b.seconds(); });
+  Choice choice = *best;
+  if (!aligned16) {
+    call.aligned16 = false;
+    choice = allCandidates(call)[static_cast<std::size_t>(best - candidates.begin())];
   }
-  best->bound = lowerBoundSeconds(cluster_, shape, kind, bytes);
-  return *best;
+  choice.bound = lowerBoundSeconds(cluster_, shape, kind, bytes);
+  return choice;
 }
 
 double CollectiveModel::slowdown(CollectiveKind kind, std::int64_t bytes, int ranks, int channels,

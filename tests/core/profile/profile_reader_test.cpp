@@ -1,0 +1,135 @@
+#include <catch2/catch.hpp>
+
+#include "core/profile/profile.h"
+
+using namespace vsim::core;
+
+namespace {
+
+const std::string kHead = "vsim_profile: 1\nsource: test\n";
+
+Errors errorsOf(const std::string& text) {
+  const auto profile = parseProfile(text, "p.yaml");
+  return profile ? Errors{} : profile.error();
+}
+
+/// The only error of `body`, as text.
+std::string onlyError(const std::string& body) {
+  const Errors errors = errorsOf(kHead + body);
+  return errors.size() == 1 ? errors[0].text() : text(errors) + fmt::format("[{} errors]", errors.size());
+}
+
+}  // namespace
+
+TEST_CASE("a whole profile is read", "[profile]") {
+  const auto profile = parseProfile(R"(
+vsim_profile: 1
+name: small
+cluster: {gpu: H800-SXM, gpus: 64, gpus_per_node: 8}
+source: paper
+provenance: published
+collectives:
+  - {kind: all_gather, bytes: 6.4GB, ranks: 64, ranks_per_node: 8, dtype: bf16, time: 43.71ms}
+  - {kind: reduce_scatter, bytes: 1GiB, ranks: 8, ranks_per_node: 8, bus_bandwidth: 300GB/s, provenance: measured, error: 0.02}
+operations:
+  - {name: copy_out, bytes: 12k, time: 5us, dtype: bf16}
+terms:
+  - {kind: all_gather, term: inter_node_latency, value: 38us, provenance: fitted}
+  - {term: intra_node_bandwidth, value: 1600Gb/s}
+)",
+                                    "p.yaml");
+  REQUIRE(profile.has_value());
+  CHECK(profile->gpus == 64);
+  REQUIRE(profile->collectives.size() == 2);
+  CHECK(profile->collectives[0].bytes == 6'400'000'000);
+  CHECK(profile->collectives[0].seconds == Approx(43.71e-3));
+  CHECK(profile->collectives[0].origin.provenance == Provenance::published);
+  CHECK(profile->collectives[0].origin.source == "paper");
+  CHECK(profile->collectives[0].nodes() == 8);
+  CHECK(profile->collectives[1].seconds == Approx((1 << 30) * 7.0 / 8 / 300e9));
+  CHECK(profile->collectives[1].origin.relativeError == 0.02);
+  CHECK(profile->operations[0].bytes == 12'000);
+  CHECK(profile->terms[0].value == Approx(38e-6));
+  CHECK(profile->terms[1].value == Approx(200e9));
+  CHECK_FALSE(profile->terms[1].kind.has_value());
+}
+
+TEST_CASE("mistakes are told with their place", "[profile]") {
+  CHECK(
+      onlyError("collectives:\n  - {kind: all_gathr, bytes: 1k, ranks: 8, ranks_per_node: 8, time: 1us}\n") ==
+      "p.yaml:4:12: unknown kind 'all_gathr' (did you mean 'all_gather'?)");
+  CHECK(onlyError("colectives: []\n")
+            .find("p.yaml:3:1: unknown key 'colectives' in the profile (did you mean "
+                  "'collectives'?)") == 0);
+  CHECK(onlyError("collectives:\n  - {kind: all_gather, bytes: -5, ranks: 8, ranks_per_node: 8, time: 1us}\n")
+            .find("p.yaml:4:31: 'bytes' must be between 1 and") == 0);
+  CHECK(
+      onlyError("collectives:\n  - {kind: all_gather, bytes: 1e30, ranks: 8, ranks_per_node: 8, time: 1us}\n")
+          .find("'bytes' must be") != std::string::npos);
+  CHECK(
+      onlyError("collectives:\n  - {kind: all_gather, bytes: 1k, ranks: 8, ranks_per_node: 16, time: 1us}\n")
+          .find("'ranks_per_node' is larger than 'ranks'") != std::string::npos);
+  CHECK(
+      onlyError("collectives:\n  - {kind: all_gather, bytes: 1k, ranks: 8, ranks_per_node: 8, time: 5}\n") ==
+      "p.yaml:4:70: 'time' must be a number with a unit, not '5' (for example 43.71ms)");
+  CHECK(
+      onlyError("collectives:\n  - {kind: all_gather, bytes: 1k, ranks: 8, ranks_per_node: 8, time: -5us}\n")
+          .find("'time' must be positive") != std::string::npos);
+  CHECK(onlyError("collectives:\n  - {kind: all_gather, bytes: 1k, ranks: 8, ranks_per_node: 8}\n")
+            .find("either 'time' or 'bus_bandwidth'") != std::string::npos);
+  CHECK(onlyError("collectives:\n  - {kind: all_gather, bytes: 1k, ranks: 8, ranks_per_node: 8, time: 1us, "
+                  "bus_bandwidth: 1GB/s}\n")
+            .find("either 'time' or 'bus_bandwidth'") != std::string::npos);
+  CHECK(onlyError("collectives:\n  - [1, 2]\n").find("a collective must be a map") != std::string::npos);
+  CHECK(onlyError("collectives: 3\n").find("'collectives' must be a list") != std::string::npos);
+  CHECK(onlyError("operations:\n  - {name: a, time: 1us, dtype: bf17}\n").find("unknown dtype 'bf17'") !=
+        std::string::npos);
+  CHECK(onlyError("operations:\n  - {name: a, time: 1us, m: 1.5}\n").find("'m' must be a whole number") !=
+        std::string::npos);
+  CHECK(onlyError("operations:\n  - {name: a, time: 1us, error: 2}\n").find("fraction between 0 and 1") !=
+        std::string::npos);
+  CHECK(onlyError("operations:\n  - {time: 1us}\n").find("an operation needs 'name'") != std::string::npos);
+  CHECK(onlyError("operations:\n  - {name: a, name: b, time: 1us}\n").find("'name' appears twice") !=
+        std::string::npos);
+  CHECK(onlyError("terms:\n  - {term: inter_node_latency, value: 5GB/s}\n").find("number with a unit") !=
+        std::string::npos);
+  CHECK(onlyError("terms:\n  - {term: latency, value: 5us}\n").find("unknown term 'latency'") !=
+        std::string::npos);
+  CHECK(onlyError("name: x\n").find("holds no operation") != std::string::npos);
+}
+
+TEST_CASE("the same point twice is refused", "[profile]") {
+  CHECK(onlyError("collectives:\n  - {kind: all_gather, bytes: 1k, ranks: 8, ranks_per_node: 8, time: 1us}\n"
+                  "  - {kind: all_gather, bytes: 1000, ranks: 8, ranks_per_node: 8, time: 2us}\n") ==
+        "p.yaml:5:1: all_gather of 1000 bytes on 8 ranks appears twice");
+  CHECK(onlyError("operations: [{name: a, time: 1us}, {name: a, time: 2us}]\n").find("appears twice") !=
+        std::string::npos);
+}
+
+TEST_CASE("all mistakes are told at once", "[profile]") {
+  const Errors errors = errorsOf(
+      "vsim_profile: 2\ncolour: red\ncollectives:\n  - {kind: gather, bytes: 0, ranks: 1, ranks_per_node: 0, "
+      "time: 1}\n");
+  CHECK(errors.size() == 8);  // version, key, kind, bytes, ranks, ranks_per_node, time, source
+}
+
+TEST_CASE("hostile files end in an error", "[profile]") {
+  CHECK(errorsOf("").size() == 1);
+  CHECK(errorsOf("\n# nothing\n")[0].message == "the profile is empty");
+  CHECK(errorsOf("{").size() == 1);
+  CHECK(errorsOf("a: &a [*a]\n").size() >= 1);
+  CHECK(errorsOf("- 1\n- 2\n").size() == 1);
+  CHECK(errorsOf("? [1, 2]\n: 3\n").size() >= 1);
+  CHECK(errorsOf(std::string(100'000, '[')).size() == 1);
+  CHECK(errorsOf(std::string(20 << 20, 'x'))[0].message.find("at most") != std::string::npos);
+  std::string binary;
+  for (int i = 0; i < 4096; ++i) binary += static_cast<char>(i * 37 % 256);
+  CHECK_FALSE(errorsOf(binary).empty());
+  std::string many = kHead + "operations:\n";
+  for (int i = 0; i < 5000; ++i) many += "  - {nme: a}\n";
+  CHECK(errorsOf(many).size() == 100);
+  const auto missing = readProfile("/nonexistent/p.yaml");
+  REQUIRE_FALSE(missing.has_value());
+  CHECK(missing.error()[0].message.find("No such file") != std::string::npos);
+  CHECK_FALSE(readProfile("/").has_value());
+}
