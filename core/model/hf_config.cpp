@@ -97,7 +97,7 @@ Error refused(const std::string& file, std::string message, std::string hint = {
 
 tl::unexpected<Errors> unknownModelType(const JsonNode& model, const std::string& file) {
   const JsonMember* type = model.find("model_type");
-  Error error{.file = file, .line = model.line, .column = model.column, .hint = knownList()};
+  Error error{.message = {}, .file = file, .line = model.line, .column = model.column, .hint = knownList()};
   if (!type) {
     error.message = "field \"model_type\" is missing";
   } else {
