@@ -16,8 +16,8 @@ struct BlockRule {
   std::string match = "*";    // '*' stands for any run of characters, also none
   std::int64_t elements = 0;  // blocks of so many elements
   std::int64_t rows = 0;      // blocks of so many rows
-  std::vector<std::int64_t>
-      tile;            // {rows, columns}: quantisation tiles of the tensor seen as (rest, last dim)
+  /// {rows, columns}: quantisation tiles of the tensor seen as a matrix (everything else, last dimension).
+  std::vector<std::int64_t> tile{};
   bool whole = false;  // never cut: one device owns the tensor (matrix optimizers)
 };
 

@@ -32,8 +32,7 @@ Shape shapeOf(const std::string& text) {
 std::map<std::string, std::vector<PlanTensor>> paddingLayers() {
   const auto list = [](std::initializer_list<Shape> shapes) {
     std::vector<PlanTensor> tensors;
-    for (const Shape& shape : shapes)
-      tensors.push_back(tensorOf(fmt::format("t{}", tensors.size()), shape));
+    for (const Shape& shape : shapes) tensors.push_back(tensorOf(fmt::format("t{}", tensors.size()), shape));
     return tensors;
   };
   return {{"toy", list({{10, 6}, {10}, {7}})},
