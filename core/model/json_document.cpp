@@ -122,12 +122,15 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     open_.back().members.push_back({.key = name, .line = place.line, .column = place.column, .value = {}});
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&,
+  bool parse_error(std::size_t position, const std::string& token,
                    const nlohmann::detail::exception& error) override {
+    constexpr int kNumberOverflow = 406;
+    if (error.id == kNumberOverflow)
+      return refuse(fmt::format("the number {} is too large", token.substr(0, 40)), nextToken());
     const std::size_t offset = std::min(position > 0 ? position - 1 : 0, text_.size());
     const Place place = places_.at(offset);
-    const bool ended =
-        std::string_view(error.what()).find("unexpected end of input") != std::string_view::npos;
+    // The parser counts the end of the text as one more character read.
+    const bool ended = position > text_.size();
     errors.push_back(
         {.message = (ended ? "truncated JSON: " : "malformed JSON: ") + readableDetail(error.what()),
          .file = file_,
