@@ -12,12 +12,14 @@
 namespace vsim::core {
 
 enum class Checkpointing : std::uint8_t { none, selective, full };
+/// fused: logits are overwritten by their gradient; eager: log-softmax in fp32; unfusedFp32: eager, and once
+/// more for metrics.
 enum class LossKernel : std::uint8_t { fused, eager, unfusedFp32 };
 
 /// What decides a module's work besides its shapes. Tokens of one micro-batch = microBatch * sequence.
 struct WorkShape {
   std::int64_t microBatch = 1, sequence = 4096;
-  std::int64_t tensorParallel = 1;  // heads, MLP width and vocabulary are divided by it
+  std::int64_t tensorParallel = 1;  // divides heads, MLP width, vocabulary, and the tokens of routed experts
   std::int64_t expertParallel = 1;  // routed experts per rank = experts / expertParallel
   DType compute = DType::bf16;
   Checkpointing checkpointing = Checkpointing::none;
@@ -26,13 +28,13 @@ struct WorkShape {
   LossKernel loss = LossKernel::eager;
 };
 
-/// One tensor that autograd keeps from forward to backward.
+/// One tensor that autograd keeps from forward to backward. Tensors of one name share a storage.
 struct SavedTensor {
   std::string name;
   std::vector<std::int64_t> shape;
   DType dtype = DType::bf16;
   bool newStorage = true;   // false: shares the storage of an earlier one, costs nothing
-  bool layerInput = false;  // belongs to the previous module's output
+  bool layerInput = false;  // belongs to the previous module's output, or to the step's tokens and labels
   bool parameterOrConstant = false;
   [[nodiscard]] Bytes bytes() const;
 };
@@ -40,16 +42,30 @@ struct SavedTensor {
 /// The work of one module for one micro-batch on one rank.
 struct ModuleCosts {
   std::vector<Operation> forward;
-  std::vector<Operation> recompute;  // run again in backward (checkpointing), in front of `backward`
+  /// Run again in backward, in front of `backward`. Full: all of forward. Selective: the operations between
+  /// the projections (norms, rotary embedding, attention, activations, router, row order), while outputs of
+  /// projections and of token all-to-alls are kept (the policy "save matrix products" of PyTorch's selective
+  /// checkpointing, with attention recomputed as in Korthikanti et al. 2022).
+  std::vector<Operation> recompute;
   std::vector<Operation> backward;
   std::vector<SavedTensor> saved;  // what stays alive between forward and backward
   std::vector<SavedTensor>
-      savedInRecompute;  // alive only while this module's backward runs (full checkpointing)
+      savedInRecompute;  // alive only while this module's backward runs (checkpointing)
   Bytes inputBytes = 0, outputBytes = 0;
-  Bytes forwardTransient = 0;   // largest sum of temporaries alive at once inside forward, beyond `saved`
-  Bytes backwardTransient = 0;  // the same inside backward, activation gradients included
-  Bytes dispatchBytes = 0;      // expert parallelism: bytes this rank sends in one token all-to-all (0: none)
-  /// Position in `forward` after which the dispatch / combine all-to-all stands; -1: none. Same for backward.
+  /// Largest sum of temporaries alive at once inside forward, beyond `saved`, the input and the output.
+  Bytes forwardTransient = 0;
+  /// The same inside backward: gradients of activations, the incoming gradient of the output and the outgoing
+  /// one of the input among them, kernel scratch; not the gradients of weights.
+  Bytes backwardTransient = 0;
+  /// Head: the logits, alive from the head's product on. They are part of forwardTransient when the loss is
+  /// evaluated in fp32, of `saved` otherwise; the rest of forwardTransient belongs to the loss.
+  Bytes logitsBytes = 0;
+  /// Expert parallelism: bytes of the send buffer of one token all-to-all, the share that stays on this rank
+  /// included (0: none).
+  Bytes dispatchBytes = 0;
+  /// With full checkpointing `recompute` is `forward`, and these positions hold in it too; selective
+  /// recompute repeats no all-to-all. Position in `forward` after which the dispatch / combine all-to-all
+  /// stands; -1: none. Same for backward.
   int dispatchAfter = -1, combineAfter = -1, backwardCombineAfter = -1, backwardDispatchAfter = -1;
   [[nodiscard]] Bytes savedBytes()
       const;  // storages of `saved` that this module owns, each rounded up to 512

@@ -115,6 +115,7 @@ void addHeadAndLoss(CostBuilder& b) {
   const Bytes rows = b.element * n * c.hidden, inElement = b.element * logits;
   out.inputBytes = rows;
   out.outputBytes = 4;
+  out.logitsBytes = inElement;
   if (inFp32) {
     // Forward: logits, their fp32 copy, (saved) log-probabilities; metrics hold a second pair. Backward: the
     // gradients of log-likelihood and of log-softmax beside the saved log-probabilities.

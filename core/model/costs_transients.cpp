@@ -11,6 +11,8 @@ struct Sizes {
   Bytes query, key, value, output;  // of the attention kernel
   Bytes mlp;                        // tokens x width of a dense (or shared) MLP
   Bytes rows, rowMlp;               // routed rows x hidden, routed rows x expert width
+  Bytes scores;                     // normalised router scores, fp32
+  Bytes routing;                    // router probabilities, indices, scores
   bool gated, moe, shared;
 };
 
@@ -36,13 +38,16 @@ Sizes sizesOf(const CostBuilder& b) {
   if (s.moe) {
     s.rows = b.element * routedRows(b) * c.hidden;
     s.rowMlp = b.element * routedRows(b) * c.expertIntermediate;
+    s.scores = 4 * routedRows(b);
+    s.routing = 4 * n * c.experts + routedRows(b) * (3 * 8 + 4 + b.element);
   }
   return s;
 }
 
 Bytes forwardKeepingAll(const Sizes& s) {
-  // A branch's output before it is added to the residual; with shared experts both branches' outputs.
-  return s.hidden * (s.shared ? 2 : 1);
+  // A branch's output before it is added to the residual; with shared experts both branches' outputs. The
+  // router's normalised scores live until the rows are summed.
+  return s.hidden * (s.shared ? 2 : 1) + s.scores;
 }
 
 /// Under checkpointing nothing (or little) is kept: the widest moment decides.
@@ -51,7 +56,8 @@ Bytes forwardDropping(const Sizes& s, bool gateAndUpKept) {
   const Bytes widths = (s.gated ? 3 : 2) - (gateAndUpKept ? 1 : 0);
   Bytes mlp = 2 * s.hidden + widths * s.mlp;
   if (s.moe) {
-    const Bytes routed = std::max(s.rows + widths * s.rowMlp, 3 * s.rows + s.rowMlp);
+    // Gathered rows beside the widths; later gathered, computed, ordered and scored rows at once.
+    const Bytes routed = std::max(s.rows + widths * s.rowMlp, 4 * s.rows) + s.routing;
     mlp = std::max(mlp + s.hidden, 2 * s.hidden + routed);
   }
   return std::max(attention, mlp);

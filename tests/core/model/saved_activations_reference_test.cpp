@@ -9,38 +9,20 @@
 
 #include "core/base/checked.h"
 #include "core/model/costs.h"
+#include "tests/core/model/recorded_models.h"
 #include "tests/support/reference.h"
 
 namespace {
 
 using namespace vsim::core;
 using vsim::test::CsvRow;
+using vsim::test::describedModel;
 
 std::vector<std::int64_t> shapeOf(const CsvRow& row) {
   std::vector<std::int64_t> shape;
   std::istringstream text(row.at("shape"));
   for (std::string part; std::getline(text, part, 'x');) shape.push_back(std::stoll(part));
   return shape;
-}
-
-/// The recorded models have no other description than the page's table.
-std::optional<ModelConfig> describedModel(const std::string& name) {
-  ModelConfig c;
-  c.name = name;
-  c.layers = 1;
-  c.vocabulary = 128256;
-  if (name == "llama_1b") {
-    c.hidden = 2048, c.heads = 32, c.kvHeads = 8, c.headDim = 64, c.intermediate = 8192;
-  } else if (name == "llama3_8b") {
-    c.hidden = 4096, c.heads = 32, c.kvHeads = 8, c.headDim = 128, c.intermediate = 14336;
-  } else if (name == "moe_small") {
-    c.hidden = 2048, c.heads = 16, c.kvHeads = 4, c.headDim = 128, c.vocabulary = 50304;
-    c.experts = 32, c.expertsPerToken = 4, c.expertIntermediate = 1024;
-    c.moe = {true};
-  } else {
-    return std::nullopt;
-  }
-  return c;
 }
 
 /// Dimensions of a model that the page does not name, from shapes that determine them; all other shapes
