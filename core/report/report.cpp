@@ -90,13 +90,6 @@ std::vector<PhaseRow> phaseRows(const StepProgram& program, const StepTimeline& 
   return rows;
 }
 
-/// Size of a collective as nccl-tests counts it.
-Bytes sizeOf(const Collective& collective) {
-  const std::int64_t elements =
-      collective.kind == CollectiveKind::allGather ? collective.receiveElements : collective.sendElements;
-  return elements * bytesOf(collective.dtype);
-}
-
 double busFactor(CollectiveKind kind, std::int64_t ranks) {
   const double n = static_cast<double>(ranks);
   switch (kind) {
@@ -121,7 +114,7 @@ std::vector<CollectiveRow> collectiveRows(const StepProgram& program, const Rank
     const Collective& collective = program.collectives[instruction.operand];
     auto& [row, time] = rows[{collective.kind, collective.group}];
     ++row.count;
-    row.bytes += sizeOf(collective);
+    row.bytes += ncclTestsBytes(collective);
     time += slice.end - slice.begin;
   }
   std::vector<CollectiveRow> result;
@@ -203,6 +196,12 @@ Picoseconds lastStepLength(const RankLog& ranks) {
 }
 
 }  // namespace
+
+Bytes ncclTestsBytes(const Collective& collective) {
+  const std::int64_t elements =
+      collective.kind == CollectiveKind::allGather ? collective.receiveElements : collective.sendElements;
+  return elements * bytesOf(collective.dtype);
+}
 
 Flops modelFlopsPerToken(const RunFacts& facts) {
   return 6 * static_cast<double>(facts.activeParameters) +

@@ -97,6 +97,9 @@ struct RunReport {
   std::optional<double> relativeError;         // standard error of the step time as a fraction
 };
 
+/// Size of a collective as nccl-tests counts it: what an all-gather gathers, what the others take in.
+[[nodiscard]] Bytes ncclTestsBytes(const Collective& collective);
+
 /// FLOPs per token that MFU counts: 6 N_active + 12 layers heads head_dim sequence (Chowdhery et al., PaLM,
 /// 2022, appendix B: full, non-causal attention).
 [[nodiscard]] Flops modelFlopsPerToken(const RunFacts& facts);

@@ -1,0 +1,197 @@
+#include "traces/log_codec.h"
+
+#include <zlib.h>
+
+#include <iterator>
+#include <memory>
+
+#include "traces/byte_archive.h"
+#include "traces/slice_text.h"
+
+namespace vsim::traces {
+namespace {
+
+constexpr std::string_view kMagic = "vlog";
+constexpr int kFormat = 1;
+constexpr std::size_t kLargestRatio = 1032;  // deflate cannot compress further (zlib's technical notes)
+
+// One list of members per type serves writing and reading.
+
+template <class Archive, class... T>
+void fields(Archive& archive, T&... values) {
+  (archive(values), ...);
+}
+template <class Archive, class List>
+void scalars(Archive& archive, List& values) {
+  archive.list(values);
+  for (auto& value : values) archive(value);
+}
+template <class Archive, class List, class Each>
+void each(Archive& archive, List& values, Each&& visit) {
+  archive.list(values);
+  for (auto& value : values) visit(value);
+}
+
+template <class Archive, class Operation>
+void operationFields(Archive& a, Operation& o) {
+  fields(a, o.kind, o.memoryOp, o.backward, o.dtype, o.name, o.count, o.m, o.n, o.k, o.groups,
+         o.accumulatesFp32, o.batch, o.sequence, o.heads, o.kvHeads, o.headDim, o.headDimValue, o.window,
+         o.causal, o.flops, o.causalFlops, o.bytesRead, o.bytesWritten);
+}
+
+template <class Archive, class List>
+void instructionFields(Archive& a, List& instructions) {
+  each(a, instructions,
+       [&](auto& i) { fields(a, i.kind, i.stream, i.phase, i.firstStepOnly, i.operand, i.label); });
+}
+
+template <class Archive, class Program>
+void programFields(Archive& a, Program& p) {
+  fields(a, p.system, p.events, p.microBatches);
+  scalars(a, p.streams);
+  scalars(a, p.labels);
+  each(a, p.groups, [&](auto& g) { fields(a, g.name, g.size, g.stride); });
+  each(a, p.units, [&](auto& u) {
+    fields(a, u.name, u.contiguous, u.devices, u.shardElements, u.group, u.tensorTable, u.parameters,
+           u.gradients);
+  });
+  each(a, p.tensorTables, [&](auto& table) {
+    each(a, table, [&](auto& t) {
+      fields(a, t.name, t.elements, t.rowElements, t.offset, t.shardRows, t.shardOffset);
+    });
+  });
+  each(a, p.buffers,
+       [&](auto& b) { fields(a, b.name, b.unit, b.stream, b.category, b.dtype, b.elements, b.extraBytes); });
+  each(a, p.operations, [&](auto& o) { operationFields(a, o); });
+  each(a, p.kernels, [&](auto& k) {
+    fields(a, k.operation, k.role, k.unit);
+    scalars(a, k.reads);
+    scalars(a, k.writes);
+  });
+  each(a, p.collectives, [&](auto& c) {
+    fields(a, c.kind, c.reduce, c.group, c.unit, c.dtype, c.sendElements, c.receiveElements, c.input,
+           c.output, c.inPlace, c.aligned16);
+  });
+  instructionFields(a, p.setup);
+  instructionFields(a, p.step);
+}
+
+/// Integers that change little from one element to the next, as differences (modulo 2^64).
+class Delta {
+ public:
+  template <class T>
+  void operator()(ByteWriter& archive, const T& value) {
+    const auto bits = static_cast<std::uint64_t>(value);
+    archive.number(static_cast<std::int64_t>(bits - last_));
+    last_ = bits;
+  }
+  template <class T>
+  void operator()(ByteReader& archive, T& value) {
+    last_ += static_cast<std::uint64_t>(archive.number());
+    value = static_cast<T>(last_);
+  }
+
+ private:
+  std::uint64_t last_ = 0;
+};
+
+template <class Archive, class Ranks>
+void rankFields(Archive& a, Ranks& r) {
+  fields(a, r.name, r.firstRank, r.ranks);
+  scalars(a, r.stepBegin);
+  scalars(a, r.stepEnd);
+  Delta instruction, issued, begin, end;
+  each(a, r.slices, [&](auto& s) {
+    instruction(a, s.instruction);
+    fields(a, s.stream, s.step, s.provenance);
+    issued(a, s.issued);
+    begin(a, s.begin);
+    end(a, s.end);
+  });
+  Delta time, buffer, address, allocated, active, reserved;
+  each(a, r.memory, [&](auto& m) {
+    time(a, m.time);
+    buffer(a, m.buffer);
+    fields(a, m.step, m.allocate);
+    address(a, m.address);
+    allocated(a, m.allocated);
+    active(a, m.active);
+    reserved(a, m.reserved);
+  });
+  fields(a, r.peak.allocated, r.peak.active, r.peak.reserved, r.peak.time, r.peak.allocationRetries,
+         r.peak.outOfMemory, r.peak.outOfMemoryBuffer);
+  for (auto& bytes : r.peak.byCategory) a(bytes);
+}
+
+/// Values that index arrays of names.
+bool namesAreKnown(const core::ExecutionLog& log) {
+  const auto in = [](auto value, std::size_t size) { return static_cast<std::size_t>(value) < size; };
+  for (const auto* list : {&log.program->setup, &log.program->step})
+    for (const core::Instruction& i : *list)
+      if (!in(i.phase, std::size(core::kPhaseNames))) return false;
+  for (const core::Buffer& b : log.program->buffers)
+    if (!in(b.category, std::size(core::kMemoryCategoryNames))) return false;
+  for (const core::Collective& c : log.program->collectives)
+    if (!in(c.kind, std::size(core::kCollectiveNames))) return false;
+  for (const core::RankLog& ranks : log.ranks)
+    for (const core::Slice& s : ranks.slices)
+      if (!in(s.provenance, core::kProvenanceNames.size())) return false;
+  return true;
+}
+
+tl::unexpected<core::Error> damaged() { return core::fail("the stored log is damaged"); }
+
+}  // namespace
+
+std::string encodeLog(const core::ExecutionLog& log) {
+  VSIM_CHECK(log.program != nullptr, "the log carries its program");
+  ByteWriter writer;
+  fields(writer, kFormat, log.executor, log.instructionsExecuted);
+  programFields(writer, *log.program);
+  each(writer, log.ranks, [&](const core::RankLog& ranks) { rankFields(writer, ranks); });
+  const std::string plain = std::move(writer).take();
+
+  uLongf size = compressBound(static_cast<uLong>(plain.size()));
+  std::string packed(size, '\0');
+  const int status =
+      compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(plain.data()),
+                static_cast<uLong>(plain.size()), Z_BEST_SPEED);
+  VSIM_CHECK(status == Z_OK, "zlib compresses into a buffer of compressBound");
+  packed.resize(size);
+  ByteWriter header;
+  header.number(static_cast<std::int64_t>(plain.size()));
+  return std::string(kMagic) + std::move(header).take() + packed;
+}
+
+core::Result<core::ExecutionLog> decodeLog(std::string_view blob) {
+  if (!blob.starts_with(kMagic)) return damaged();
+  blob.remove_prefix(kMagic.size());
+  std::size_t header = 0;  // length of the varint: bytes up to the first without the top bit
+  while (header < blob.size() && (static_cast<unsigned char>(blob[header]) & 0x80) != 0) ++header;
+  if (header == blob.size()) return damaged();
+  const std::int64_t announced = ByteReader(blob.substr(0, header + 1)).number();
+  blob.remove_prefix(header + 1);
+  if (announced <= 0 || static_cast<std::uint64_t>(announced) / kLargestRatio > blob.size()) return damaged();
+
+  std::string plain(static_cast<std::size_t>(announced), '\0');
+  uLongf size = static_cast<uLongf>(plain.size());
+  if (uncompress(reinterpret_cast<Bytef*>(plain.data()), &size, reinterpret_cast<const Bytef*>(blob.data()),
+                 static_cast<uLong>(blob.size())) != Z_OK ||
+      size != plain.size())
+    return damaged();
+
+  ByteReader reader(plain);
+  int format = 0;
+  reader(format);
+  if (format != kFormat) return core::fail("the stored log has a format of another version of vsim");
+  core::ExecutionLog log;
+  fields(reader, log.executor, log.instructionsExecuted);
+  const auto program = std::make_shared<core::StepProgram>();
+  programFields(reader, *program);
+  log.program = program;
+  each(reader, log.ranks, [&](core::RankLog& ranks) { rankFields(reader, ranks); });
+  if (!reader.ok() || !reader.atEnd() || !namesAreKnown(log) || !isConsistent(log)) return damaged();
+  return log;
+}
+
+}  // namespace vsim::traces

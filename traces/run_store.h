@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/program/execution_log.h"
+#include "core/report/report.h"
+
+struct sqlite3;
+
+namespace vsim::traces {
+
+/// One call of `vsim run`: what was asked and what came out.
+struct RunRecord {
+  std::string scenario;             // name
+  std::string scenarioText;         // the file as read
+  std::string configuration;        // what was set on top of it, "key=value" a line
+  std::string command;              // as typed
+  std::int64_t createdSeconds = 0;  // since 1970, UTC
+  std::vector<core::RunReport> reports;
+  /// Same order as `reports`, or empty; null: not kept. Not owned.
+  std::vector<const core::ExecutionLog*> logs;
+};
+
+struct StoredRun {
+  std::int64_t id = 0;
+  std::string scenario, scenarioText, configuration, command;
+  std::int64_t createdSeconds = 0;
+  std::vector<core::RunReport> reports;
+};
+
+/// One report of a run, for lists.
+struct RunSummary {
+  std::int64_t id = 0, createdSeconds = 0;
+  std::string scenario, system;
+  std::int64_t gpus = 0;
+  double stepSeconds = 0, tokensPerSecond = 0, mfu = 0;
+  bool completed = false, fits = false;
+};
+
+/// The runs of a user in one SQLite file (write-ahead log). Several processes may use it at once: a run is
+/// one transaction, so that a killed process leaves the file as it was before. Not thread-safe; movable.
+class RunStore {
+ public:
+  enum class Access { readWrite, readOnly };
+
+  /// Opens `path`; with readWrite, makes folder and file, and brings an older schema up to date. Errors:
+  /// cannot be opened, is no SQLite file, belongs to another program, comes from a later version of vsim, is
+  /// locked by another process for more than 10 s.
+  [[nodiscard]] static core::Result<RunStore> open(const std::string& path, Access access);
+
+  /// Answers the new run's id.
+  [[nodiscard]] core::Result<std::int64_t> save(const RunRecord& run);
+  /// The newest `limit` runs' reports, newest run first.
+  [[nodiscard]] core::Result<std::vector<RunSummary>> list(std::int64_t limit);
+  /// Id of the newest run; 0 when there is none.
+  [[nodiscard]] core::Result<std::int64_t> newest();
+  [[nodiscard]] core::Result<StoredRun> load(std::int64_t id);
+  /// Log of the run's report number `position`, counted from 0.
+  [[nodiscard]] core::Result<core::ExecutionLog> loadLog(std::int64_t id, std::int64_t position);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const;
+  };
+  explicit RunStore(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+  std::unique_ptr<sqlite3, Close> database_;
+};
+
+/// $XDG_DATA_HOME/vsim/runs.sqlite, else ~/.local/share/vsim/runs.sqlite (XDG base directory specification).
+/// Error: neither variable is set.
+[[nodiscard]] core::Result<std::string> defaultStorePath();
+
+}  // namespace vsim::traces
