@@ -93,6 +93,7 @@ void takeStatedTerms(const Profile& profile, CollectiveKind kind, FittedCollecti
       const auto i = static_cast<std::size_t>(term.term);
       if (fit.known[i]) continue;
       fit.known[i] = true;
+      fit.modelled[i] = term.origin.provenance == Provenance::modelled;
       fit.value[i] = i == kIntraInverse || i == kInterInverse ? 1 / term.value : term.value;
       fit.standardError[i] = fit.value[i] * term.origin.relativeError;
     }
@@ -143,14 +144,16 @@ std::optional<FittedCollective::Prediction> FittedCollective::predict(Bytes byte
                                                                       std::int64_t ranksPerNode) const {
   const Row factor = linkFactors(kind, bytes, ranks, ranksPerNode);
   Prediction prediction;
-  double variance = 0;
+  double variance = 0, modelledSeconds = 0;
   for (std::size_t i = 0; i < kLinkTerms; ++i) {
     if (factor[i] <= 0) continue;
     if (!known[i]) return std::nullopt;
     prediction.seconds += factor[i] * value[i];
+    if (modelled[i]) modelledSeconds += factor[i] * value[i];
     variance += factor[i] * factor[i] * standardError[i] * standardError[i];
   }
   if (!(prediction.seconds > 0)) return std::nullopt;
+  if (modelledSeconds > prediction.seconds / 2) prediction.provenance = Provenance::modelled;
   prediction.relativeError = std::hypot(std::sqrt(variance) / prediction.seconds, meanAbsoluteError);
   return prediction;
 }

@@ -21,12 +21,14 @@ struct FittedCollective {
   std::array<double, kLinkTerms> value{};
   std::array<double, kLinkTerms> standardError{};
   std::array<bool, kLinkTerms> known{};
+  std::array<bool, kLinkTerms> modelled{};  // stated by the profile as modelled, not fitted to anything
   int points = 0;
   double meanAbsoluteError = 0;  // over the points
 
   struct Prediction {
     double seconds = 0;
     double relativeError = 0;
+    Provenance provenance = Provenance::fitted;  // modelled when a modelled term makes up most of the time
   };
   /// nullopt when a term that the group needs is unknown.
   [[nodiscard]] std::optional<Prediction> predict(Bytes bytes, std::int64_t ranks,

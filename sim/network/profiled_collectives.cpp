@@ -46,7 +46,7 @@ core::Cost ProfiledCollectives::cost(core::CollectiveKind kind, std::int64_t byt
     seconds = prediction->seconds * penalty;
     const bool small = static_cast<double>(bytes) / shape.ranks < kSmallBytesPerRank;
     if (small && choice.seconds() < seconds) return modelled;
-    cost.provenance = core::Provenance::fitted;
+    cost.provenance = prediction->provenance;
     cost.relativeError = prediction->relativeError;
   } else {
     return modelled;

@@ -44,6 +44,7 @@ TEST_CASE("larger groups are re-derived from the fit, other kinds modelled", "[n
   CHECK(core::secondsFromPicoseconds(large.time) < 55e-3);
   CHECK(large.relativeError > 0);
   CHECK(large.relativeError < 0.2);
+  CHECK(network.cost(CollectiveKind::allGather, 1 << 30, {"g", 8, 1}).provenance == Provenance::modelled);
   CHECK(network.cost(CollectiveKind::allToAll, 1 << 26, {"g", 64, 1}).provenance == Provenance::modelled);
   CHECK(network.cost(CollectiveKind::allReduce, 1 << 26, {"g", 10, 1024}).provenance == Provenance::modelled);
   const core::Cost misaligned = network.cost(CollectiveKind::allGather, 6'426'160'384, {"g", 64, 1}, false);
