@@ -14,6 +14,8 @@ struct TensorSpec {
   std::vector<std::int64_t> shape;
   DType dtype = DType::bf16;
   /// How tensor parallelism cuts it: dimension, or -1 when every TP rank holds it whole.
+  /// Routed experts are cut this way only without expert parallelism; with it the experts are divided
+  /// instead.
   int tensorParallelDim = -1;
   /// A routed expert's weight: sharded over `expert` ranks on its experts (dim 0 when fused), then over
   /// fsdp/expert.
