@@ -118,7 +118,11 @@ class Builder : public YAML::EventHandler {
     }
   }
   static void checkTag(const YAML::Mark& mark, const std::string& tag) {
-    if (tag.empty() || tag == "?" || tag == "!" || tag.starts_with("tag:yaml.org,2002:")) return;
+    constexpr std::string_view kStandard = "tag:yaml.org,2002:";
+    if (tag.empty() || tag == "?" || tag == "!") return;
+    if (tag.starts_with(kStandard))
+      for (const char* name : {"str", "int", "float", "bool", "seq", "map"})
+        if (tag.substr(kStandard.size()) == name) return;
     refuse(mark, fmt::format("the tag {} means nothing here", shownValue(tag)), "leave it out");
   }
 
@@ -131,6 +135,8 @@ class Builder : public YAML::EventHandler {
 };
 
 std::optional<Error> parse(std::string_view text, Builder& builder) {
+  // yaml-cpp notices a quote that is never closed only where the text does not end in white space.
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   std::istringstream stream{std::string(text)};
   try {
     YAML::Parser parser(stream);

@@ -1,5 +1,6 @@
 #include <array>
 #include <filesystem>
+#include <utility>
 
 #include "core/model/zoo.h"
 #include "core/scenario/lookup.h"
@@ -93,11 +94,11 @@ bool readExperts(Section& section, ModelConfig& config) {
   const Node* experts = section.find("experts");
   std::int64_t denseLayers = 0;
   if (!experts) {
+    bool alone = true;
     for (const char* key : {"experts_per_token", "expert_intermediate", "shared_experts", "dense_layers"})
-      if (const Node* node = section.find(key)) {
+      if (const Node* node = section.find(key); node && std::exchange(alone, false))
         section.problems().add(node->place, fmt::format("model.{} without model.experts", key));
-        return false;
-      }
+    if (!alone) return false;
     return section.require("intermediate", "the MLP's width") != nullptr;
   }
   bool right = section.count("experts", config.experts, 1, kMaxExperts);

@@ -97,23 +97,25 @@ bool agree(Problems& problems, Sizes& s) {
   return false;
 }
 
-void checkExpertsOfModel(Problems& problems, const Given& expert, std::int64_t group,
-                         const ModelConfig& model) {
+/// The expert group against the model and against the ranks that it is carved out of: one message, the first
+/// that applies. `group` = fsdp * tensor, 0 when unknown; `model` may be null.
+void checkExperts(Problems& problems, const Sizes& sizes, std::int64_t group, const ModelConfig* model) {
+  const Given& expert = sizes.expert;
   if (!expert.node || expert.wrong || expert.value == 1) return;
-  if (model.experts == 0)
-    problems.add(expert.node->place,
-                 fmt::format("parallel.expert: {}, but {} has no experts", expert.value, model.name),
-                 "leave it out");
-  else if (expert.value > model.experts)
-    problems.add(
-        expert.node->place,
-        fmt::format("parallel.expert: {} is more than the model's {} experts", expert.value, model.experts),
-        nearestDivisors(expert.value, model.experts, group));
-  else if (model.experts % expert.value != 0)
-    problems.add(expert.node->place,
-                 fmt::format("parallel.expert: {} does not divide the model's {} experts", expert.value,
-                             model.experts),
-                 nearestDivisors(expert.value, model.experts, group));
+  const std::int64_t experts = model ? model->experts : 0;
+  std::string problem, hint = nearestDivisors(expert.value, group == 0 ? experts : group, experts);
+  if (model && experts == 0) {
+    problem = fmt::format("{}, but {} has no experts", expert.value, model->name);
+    hint = "leave it out";
+  } else if (model && expert.value > experts) {
+    problem = fmt::format("{} is more than the model's {} experts", expert.value, experts);
+  } else if (model && experts % expert.value != 0) {
+    problem = fmt::format("{} does not divide the model's {} experts", expert.value, experts);
+  } else if (group > 0 && group % expert.value != 0) {
+    problem = fmt::format("{} does not divide fsdp {} · tensor {}", expert.value, sizes.fsdp.value,
+                          sizes.tensor.value);
+  }
+  if (!problem.empty()) problems.add(expert.node->place, "parallel.expert: " + problem, hint);
 }
 
 void checkTensorOfModel(Problems& problems, const Given& tensor, const ModelConfig& model) {
@@ -220,18 +222,12 @@ void readSizes(ReadContext& context, Section& top, ModelState model, Scenario& s
   parallel.finish();
   const bool right = agree(problems, sizes);
   const std::int64_t group = right ? sizes.fsdp.value * sizes.tensor.value : 0;
-  if (right && !sizes.expert.wrong && group % sizes.expert.value != 0)
-    problems.add(placeOf({sizes.expert.node, sizes.fsdp.node}),
-                 fmt::format("parallel.expert: {} does not divide fsdp {} · tensor {}", sizes.expert.value,
-                             sizes.fsdp.value, sizes.tensor.value),
-                 nearestDivisors(sizes.expert.value, group, 0));
-  if (model == ModelState::known) {
-    checkExpertsOfModel(problems, sizes.expert, group, scenario.model);
-    checkTensorOfModel(problems, sizes.tensor, scenario.model);
-  }
+  const bool known = model == ModelState::known;
+  checkExperts(problems, sizes, group, known ? &scenario.model : nullptr);
+  if (known) checkTensorOfModel(problems, sizes.tensor, scenario.model);
   readBatch(problems, top, right, sizes, scenario.batch);
   const ModelConfig& config = scenario.model;
-  if (model == ModelState::known && config.position == PositionKind::learned && config.maxPositions > 0 &&
+  if (known && config.position == PositionKind::learned && config.maxPositions > 0 &&
       scenario.batch.sequence > config.maxPositions)
     problems.add(top.find("batch") ? top.find("batch")->place : top.place(),
                  fmt::format("batch.sequence: {} is longer than the {} positions that {} has learned",

@@ -46,6 +46,8 @@ void readOptions(Section& section, SystemSpec& spec) {
   section.count("reduce_scatter_inputs", spec.reduceScatterInputs, 1, kMaxPrefetch);
   section.flag("async_unshard", spec.asyncUnshard);
   section.flag("separate_roots", spec.separateRoots);
+  section.flag("accumulate_unsharded", spec.accumulateUnsharded);
+  section.flag("defer_final_wait", spec.deferFinalWait);
   section.flag("separate_reduce_communicator", spec.separateReduceCommunicator);
 }
 

@@ -29,9 +29,8 @@ inline constexpr std::int64_t kMaxTokens = std::int64_t{1} << 60;
 bool readModel(ReadContext& context, Section& top, Scenario& scenario);
 /// A model given by its sizes (hidden, layers, heads ...).
 bool readExplicitModel(Section& section, ModelConfig& config);
-/// `cluster:`, `parallel:` and `batch:`, and what must agree between them and the model. `modelKnown` false
-/// leaves the model's part out.
 enum class ModelState : std::uint8_t { known, unknown };
+/// `cluster:`, `parallel:` and `batch:`, and what must agree between them and the model when it is known.
 void readSizes(ReadContext& context, Section& top, ModelState model, Scenario& scenario);
 void readSystems(ReadContext& context, Section& top, Scenario& scenario);
 void readPrecision(ReadContext& context, Section& top, Scenario& scenario);
