@@ -22,7 +22,7 @@ Bytes roundingOf(const std::vector<TensorSpec>& tensors, std::int64_t divideBy, 
 }  // namespace
 
 TrainContext::TrainContext(std::string system, const TrainModel& model, const TrainOptions& options,
-                           const std::vector<Layout>& layouts, const OptimizerTraits& optimizer)
+                           const LayoutSet& layouts, const OptimizerTraits& optimizer)
     : model_(model),
       options_(options),
       optimizer_(optimizer),
@@ -50,19 +50,19 @@ void TrainContext::makeGroups() {
   if (p.tensor > 1) tensorGroup_ = builder_.group({"tp", p.tensor, 1});
 }
 
-void TrainContext::makeUnits(const std::vector<Layout>& layouts) {
+void TrainContext::makeUnits(const LayoutSet& layouts) {
   StepProgram& program = builder_.program();
   std::vector<std::pair<int, Index>> tables;  // kind -> tensor table
   commsOf_.resize(model_.units.size());
   for (std::size_t u = 0; u < model_.units.size(); ++u) {
     for (const GroupSpec& spec : model_.units[u].groups) {
-      const Layout& layout = layouts[comms_.size()];
+      const Layout& layout = layouts.layouts[layouts.ofGroup[comms_.size()]];
       auto table =
           std::find_if(tables.begin(), tables.end(), [&](const auto& t) { return t.first == spec.kind; });
       if (table == tables.end()) {
         std::vector<UnitTensor> tensors;
-        for (std::size_t t = 0; t < spec.tensors.size(); ++t) {
-          const TensorSpec& tensor = spec.tensors[t];
+        for (std::size_t t = 0; t < spec.tensors->size(); ++t) {
+          const TensorSpec& tensor = (*spec.tensors)[t];
           const std::int64_t rows = tensor.shape.empty() ? 1 : tensor.shape.front();
           UnitTensor entry{
               .name = tensor.name, .elements = tensor.elements(), .rowElements = tensor.elements() / rows};
@@ -95,7 +95,7 @@ void TrainContext::makeUnits(const std::vector<Layout>& layouts) {
       // A contiguous shard is one allocation; FSDP2 keeps one per parameter, each rounded up.
       const Bytes extra = layout.contiguous
                               ? 0
-                              : roundingOf(spec.tensors, layout.devices, bytesOf(options_.precision.params));
+                              : roundingOf(*spec.tensors, layout.devices, bytesOf(options_.precision.params));
       comm.parameters = builder_.buffer({.name = "parameters",
                                          .unit = comm.unit,
                                          .stream = compute_,
@@ -148,8 +148,8 @@ Index TrainContext::gradientBuffer(std::size_t block, std::size_t commIndex) {
   if (buffer != kNone) return buffer;
   const CommUnit& comm = comms_[commIndex];
   std::vector<TensorSpec> tensors;
-  for (std::size_t t = 0; t < comm.spec->tensors.size(); ++t)
-    if (comm.spec->blockOf[t] == block) tensors.push_back(comm.spec->tensors[t]);
+  for (std::size_t t = 0; t < comm.spec->tensors->size(); ++t)
+    if (comm.spec->blockOf[t] == block) tensors.push_back((*comm.spec->tensors)[t]);
   if (tensors.empty()) return kNone;
   std::int64_t elements = 0;
   for (const TensorSpec& tensor : tensors) elements += tensor.elements();

@@ -31,9 +31,8 @@ struct CommUnit {
 /// with its activations, and the optimizer's step. Lives while one program is built.
 class TrainContext {
  public:
-  /// `layouts`: one per group of the model, in the order of units and groups.
   TrainContext(std::string system, const TrainModel& model, const TrainOptions& options,
-               const std::vector<Layout>& layouts, const OptimizerTraits& optimizer);
+               const LayoutSet& layouts, const OptimizerTraits& optimizer);
 
   ProgramBuilder& builder() { return builder_; }
   const TrainModel& model() const { return model_; }
@@ -73,7 +72,7 @@ class TrainContext {
  private:
   struct BlockKernels;
   void makeGroups();
-  void makeUnits(const std::vector<Layout>& layouts);
+  void makeUnits(const LayoutSet& layouts);
   BlockKernels& kernelsOf(std::size_t costs);
   void launchAll(const std::vector<Index>& kernels, const std::vector<Operation>& operations,
                  int dispatchAfter, int combineAfter, bool exchangeCounts, const BlockKernels& block);
@@ -107,13 +106,15 @@ class TrainContext {
   std::vector<std::vector<Index>> gradientBuffers_;  // [block][comm]
 };
 
-/// Layout problems of a model's groups (in the order of units and groups): sizes and blocks by `rules`,
-/// devices by the parallel sizes. `unit` and `align` in elements.
-Result<std::vector<LayoutProblem>> layoutProblems(const TrainModel& model, const TrainOptions& options,
-                                                  std::int64_t unit, std::int64_t align);
+/// Layout problems of a model's groups: sizes and blocks by the scenario's rules, devices by the parallel
+/// sizes. `unit` and `align` in elements. LayoutSet::layouts stays empty.
+Result<LayoutSet> layoutProblems(const TrainModel& model, const TrainOptions& options, std::int64_t unit,
+                                 std::int64_t align);
+
+/// Runs every layout through the independent verifier; the first complaint is the error.
+Result<LayoutSet> verified(LayoutSet layouts);
 
 /// The layouts as a report lists them: equal ones folded.
-std::vector<BucketLayout> bucketLayouts(const TrainModel& model, const std::vector<LayoutProblem>& problems,
-                                        const std::vector<Layout>& layouts, std::int64_t unit);
+std::vector<BucketLayout> bucketLayouts(const TrainModel& model, const LayoutSet& layouts);
 
 }  // namespace vsim::core

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 
 #include "core/plan/fsdp2_layout.h"
-#include "core/plan/verifier.h"
 #include "core/train/context.h"
 
 namespace vsim::core {
@@ -92,7 +92,7 @@ class Fsdp2Emitter {
     using enum MemoryCategory;
     s.cast = make("cast", copyStream, temporary, compute, comm.shardElements);
     s.gatherOut = make("ag_out", copyStream, unshardedParameters, compute, all);
-    for (const TensorSpec& tensor : comm.spec->tensors) {
+    for (const TensorSpec& tensor : *comm.spec->tensors) {
       // The unsharded storage of a parameter is as long as its padded shards together.
       const std::int64_t rows = tensor.shape.empty() ? 1 : tensor.shape.front();
       const std::int64_t row = tensor.elements() / rows;
@@ -529,44 +529,51 @@ class Fsdp2Emitter {
   Index newestPostReduce_ = kNone;
 };
 
+}  // namespace
+
 /// Experts that have fewer than `devices` rows in dim 0 are cut on their next dimension, as torchtitan does;
 /// where that does not divide, dim 0 is padded.
-void chooseShardDims(TrainModel& model, const TrainOptions& options) {
+void Fsdp2::prepare(TrainModel& model, const TrainOptions& options) const {
   const ParallelSpec& p = options.parallel;
+  std::map<const GroupSpec::Tensors*, std::shared_ptr<const GroupSpec::Tensors>> changed;
   for (WrapUnit& unit : model.units) {
     for (GroupSpec& group : unit.groups) {
       const std::int64_t devices = group.expert ? p.fsdp * p.tensor / p.expert : p.fsdp;
-      for (TensorSpec& tensor : group.tensors) {
-        if (!tensor.routedExpert || tensor.shape.size() < 2 || tensor.shape[0] >= devices) continue;
-        // Seen with the cut dimension first: sizes, padding and volumes are those of Shard(1).
-        if (tensor.shape[1] % devices == 0) std::swap(tensor.shape[0], tensor.shape[1]);
+      auto& tensors = changed[group.tensors.get()];
+      if (!tensors) {
+        GroupSpec::Tensors copy = *group.tensors;
+        for (TensorSpec& tensor : copy) {
+          if (!tensor.routedExpert || tensor.shape.size() < 2 || tensor.shape[0] >= devices) continue;
+          // Seen with the cut dimension first: sizes, padding and volumes are those of Shard(1).
+          if (tensor.shape[1] % devices == 0) std::swap(tensor.shape[0], tensor.shape[1]);
+        }
+        tensors = std::make_shared<const GroupSpec::Tensors>(std::move(copy));
       }
+      group.tensors = tensors;
     }
   }
 }
 
-}  // namespace
-
-Result<BuiltProgram> Fsdp2::build(const TrainModel& given, const TrainOptions& options) const {
-  TrainModel model = given;
-  chooseShardDims(model, options);
-  auto problems = layoutProblems(model, options, 1, 1);
-  if (!problems) return tl::unexpected(problems.error());
-  std::vector<Layout> layouts;
-  for (std::size_t i = 0; i < problems->size(); ++i) {
-    for (PlanTensor& tensor : (*problems)[i].tensors) tensor.block = 1;
-    auto layout = fsdp2Layout((*problems)[i]);
+Result<LayoutSet> Fsdp2::plan(const TrainModel& model, const TrainOptions& options) const {
+  auto set = layoutProblems(model, options, 1, 1);
+  if (!set) return set;
+  for (LayoutProblem& problem : set->problems) {
+    for (PlanTensor& tensor : problem.tensors)
+      tensor.block = 1;  // FSDP2 knows no blocks: rows are cut as they come
+    auto layout = fsdp2Layout(problem);
     if (!layout) return tl::unexpected(layout.error());
-    if (const Errors errors = verifyLayout((*problems)[i], *layout); !errors.empty())
-      return tl::unexpected(errors.front());
-    layouts.push_back(std::move(*layout));
+    set->layouts.push_back(std::move(*layout));
   }
+  return verified(std::move(*set));
+}
+
+Result<StepProgram> Fsdp2::emit(const TrainModel& model, const TrainOptions& options,
+                                const LayoutSet& layouts) const {
   auto optimizer = optimizerTraits(options.optimizer.name, options.optimizer.block);
   if (!optimizer) return tl::unexpected(optimizer.error());
   TrainContext context("fsdp2", model, options, layouts, *optimizer);
   Fsdp2Emitter(context, options).emit();
-  return BuiltProgram{.program = std::move(context.builder()).take(),
-                      .layouts = bucketLayouts(model, *problems, layouts, 1)};
+  return std::move(context.builder()).take();
 }
 
 }  // namespace vsim::core

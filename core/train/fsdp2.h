@@ -14,8 +14,10 @@ class Fsdp2 final : public System {
     return "PyTorch FSDP2 (fully_shard): per-parameter shards on dim 0, copy-in and copy-out";
   }
   [[nodiscard]] ExpertStorage expertStorage() const override { return ExpertStorage::stacked; }
-  [[nodiscard]] Result<BuiltProgram> build(const TrainModel& model,
-                                           const TrainOptions& options) const override;
+  void prepare(TrainModel& model, const TrainOptions& options) const override;
+  [[nodiscard]] Result<LayoutSet> plan(const TrainModel& model, const TrainOptions& options) const override;
+  [[nodiscard]] Result<StepProgram> emit(const TrainModel& model, const TrainOptions& options,
+                                         const LayoutSet& layouts) const override;
 };
 
 }  // namespace vsim::core

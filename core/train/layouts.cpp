@@ -5,6 +5,7 @@
 
 #include "core/base/checked.h"
 #include "core/plan/granularity.h"
+#include "core/plan/verifier.h"
 #include "core/train/context.h"
 
 namespace vsim::core {
@@ -25,53 +26,57 @@ std::vector<BlockRule> blockRules(const TrainOptions& options) {
 
 }  // namespace
 
-Result<std::vector<LayoutProblem>> layoutProblems(const TrainModel& model, const TrainOptions& options,
-                                                  std::int64_t unit, std::int64_t align) {
+Result<LayoutSet> layoutProblems(const TrainModel& model, const TrainOptions& options, std::int64_t unit,
+                                 std::int64_t align) {
   const ParallelSpec& p = options.parallel;
   const std::int64_t expertDevices = p.fsdp * p.tensor / std::max<std::int64_t>(1, p.expert);
   const std::vector<BlockRule> rules = blockRules(options);
-  std::vector<LayoutProblem> problems;
+  LayoutSet set;
   std::map<int, std::size_t> known;  // kind -> problem: equal groups need no second look
   for (const WrapUnit& wrap : model.units) {
     for (const GroupSpec& group : wrap.groups) {
-      const auto [at, added] = known.try_emplace(group.kind, problems.size());
-      if (!added) {
-        problems.push_back(problems[at->second]);
-        continue;
-      }
+      const auto [at, added] = known.try_emplace(group.kind, set.problems.size());
+      set.ofGroup.push_back(at->second);
+      if (!added) continue;
       LayoutProblem problem{.devices = group.expert ? expertDevices : p.fsdp, .unit = unit, .align = align};
-      for (const TensorSpec& tensor : group.tensors) {
+      for (const TensorSpec& tensor : *group.tensors) {
         auto block = blockElements(rules, tensor.name, tensor.shape);
         if (!block) return tl::unexpected(block.error());
         problem.tensors.push_back(
             {.name = tensor.name, .shape = tensor.shape, .elements = tensor.elements(), .block = *block});
       }
-      problems.push_back(std::move(problem));
+      set.problems.push_back(std::move(problem));
     }
   }
-  return problems;
+  return set;
 }
 
-std::vector<BucketLayout> bucketLayouts(const TrainModel& model, const std::vector<LayoutProblem>& problems,
-                                        const std::vector<Layout>& layouts, std::int64_t unit) {
-  std::vector<BucketLayout> result;
-  std::map<int, std::size_t> known;
+Result<LayoutSet> verified(LayoutSet set) {
+  for (std::size_t i = 0; i < set.layouts.size(); ++i)
+    if (const Errors errors = verifyLayout(set.problems[i], set.layouts[i]); !errors.empty())
+      return tl::unexpected(errors.front());
+  return set;
+}
+
+std::vector<BucketLayout> bucketLayouts(const TrainModel& model, const LayoutSet& set) {
+  std::vector<BucketLayout> result(set.problems.size());
   std::size_t i = 0;
   for (const WrapUnit& wrap : model.units) {
     for (const GroupSpec& group : wrap.groups) {
-      const auto [at, added] = known.try_emplace(group.kind, result.size());
-      if (added) {
-        result.push_back({.name = group.name,
-                          .copies = 0,
-                          .devices = layouts[i].devices,
-                          .tensors = static_cast<std::int64_t>(problems[i].tensors.size()),
-                          .elements = layouts[i].unitElements,
-                          .shardElements = layouts[i].shardElements,
-                          .lowerBound = layouts[i].lowerBound,
-                          .unitElements = unit});
+      const std::size_t at = set.ofGroup[i++];
+      BucketLayout& bucket = result[at];
+      if (bucket.name.empty()) {
+        const Layout& layout = set.layouts[at];
+        bucket = {.name = group.name,
+                  .copies = 0,
+                  .devices = layout.devices,
+                  .tensors = static_cast<std::int64_t>(set.problems[at].tensors.size()),
+                  .elements = layout.unitElements,
+                  .shardElements = layout.shardElements,
+                  .lowerBound = layout.lowerBound,
+                  .unitElements = set.problems[at].unit};
       }
-      ++result[at->second].copies;
-      ++i;
+      ++bucket.copies;
     }
   }
   return result;

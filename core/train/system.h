@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/plan/layout.h"
 #include "core/program/step_program.h"
 #include "core/train/train_model.h"
 
@@ -40,11 +41,17 @@ struct BucketLayout {
   }
 };
 
+/// Layouts of all groups of a TrainModel. Equal groups share one.
+struct LayoutSet {
+  std::vector<LayoutProblem> problems;
+  std::vector<Layout> layouts;       // one per problem
+  std::vector<std::size_t> ofGroup;  // per group, in the order of units and groups: its problem
+};
+
 /// A rank's program with the layouts it was made from.
 struct BuiltProgram {
   StepProgram program;
   std::vector<BucketLayout> layouts;
-  double planningSeconds = 0;  // filled by the caller that holds a clock
   /// Padding of all units together: shards * devices / elements - 1.
   [[nodiscard]] double paddingRatio() const;
 };
@@ -57,9 +64,17 @@ class System {
   [[nodiscard]] virtual std::string_view description() const = 0;
   /// How the frameworks that use this system store routed experts.
   [[nodiscard]] virtual ExpertStorage expertStorage() const = 0;
-  /// Errors: layouts that do not exist (a tensor that cannot be cut), options the system does not have.
-  [[nodiscard]] virtual Result<BuiltProgram> build(const TrainModel& model,
-                                                   const TrainOptions& options) const = 0;
+  /// Puts tensors into the form this system shards (which dimension it cuts). Called once, before plan().
+  virtual void prepare(TrainModel& /*model*/, const TrainOptions& /*options*/) const {}
+  /// Layouts by this system's rule, verified. Errors: layouts that do not exist (a tensor that cannot be
+  /// cut).
+  [[nodiscard]] virtual Result<LayoutSet> plan(const TrainModel& model,
+                                               const TrainOptions& options) const = 0;
+  /// The program of one rank. Errors: an unknown optimizer.
+  [[nodiscard]] virtual Result<StepProgram> emit(const TrainModel& model, const TrainOptions& options,
+                                                 const LayoutSet& layouts) const = 0;
+  /// prepare, plan and emit.
+  [[nodiscard]] Result<BuiltProgram> build(TrainModel model, const TrainOptions& options) const;
 };
 
 /// All systems that exist, in the order they are listed to users.

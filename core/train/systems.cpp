@@ -1,3 +1,4 @@
+#include "core/train/context.h"
 #include "core/train/fsdp2.h"
 #include "core/train/system.h"
 #include "core/train/vescale.h"
@@ -20,6 +21,15 @@ const System* findSystem(std::string_view name) {
   return nullptr;
 }
 
+Result<BuiltProgram> System::build(TrainModel model, const TrainOptions& options) const {
+  prepare(model, options);
+  auto layouts = plan(model, options);
+  if (!layouts) return tl::unexpected(layouts.error());
+  auto program = emit(model, options, *layouts);
+  if (!program) return tl::unexpected(program.error());
+  return BuiltProgram{.program = std::move(*program), .layouts = bucketLayouts(model, *layouts)};
+}
+
 TrainOptions trainOptions(const Scenario& scenario, const SystemSpec& system) {
   return {.parallel = scenario.parallel,
           .precision = scenario.precision,
@@ -39,7 +49,7 @@ Result<BuiltProgram> buildProgram(const ModelGraph& graph, const Scenario& scena
   }
   auto model = makeTrainModel(graph, scenario, spec, system->expertStorage());
   if (!model) return tl::unexpected(model.error());
-  return system->build(*model, trainOptions(scenario, spec));
+  return system->build(std::move(*model), trainOptions(scenario, spec));
 }
 
 }  // namespace vsim::core

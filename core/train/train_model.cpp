@@ -67,15 +67,18 @@ class ModelBuilder {
     const std::vector<Module>& modules = graph_.modules();
     for (std::size_t i = 0; i < modules.size(); ++i) {
       const Module& module = modules[i];
-      const bool endsBlock = module.kind != ModuleKind::finalNorm;
-      auto costs = moduleCosts(graph_, module, workShape(scenario_));
-      if (!costs) return tl::unexpected(costs.error());
+      ModuleCosts fresh;
+      if (module.kind != ModuleKind::layer || !costsOfKind_.contains(module.kindId)) {
+        auto costs = moduleCosts(graph_, module, workShape(scenario_));
+        if (!costs) return tl::unexpected(costs.error());
+        fresh = std::move(*costs);
+      }
       if (module.kind == ModuleKind::finalNorm) {  // joins the head's block
-        pendingNorm_ = std::move(*costs);
+        pendingNorm_ = std::move(fresh);
         pendingTensors_ = trained(module);
         continue;
       }
-      if (endsBlock) addBlock(module, std::move(*costs));
+      addBlock(module, std::move(fresh));
     }
     if (model_.units.front().groups.empty()) dropEmptyRoot();
     return std::move(model_);
@@ -100,6 +103,18 @@ class ModelBuilder {
     const bool layer = module.kind == ModuleKind::layer;
     const bool head = module.kind == ModuleKind::head;
     const std::string name = layer ? "L" + std::to_string(module.layer + 1) : head ? "head" : "embed";
+    std::size_t unit = 0;
+    if (layer || separate_) {
+      unit = model_.units.size();
+      model_.units.push_back(WrapUnit{.name = name, .root = false, .groups = {}});
+    }
+    const std::size_t block = model_.blocks.size();
+    if (layer) {
+      model_.blocks.push_back(
+          Block{.name = name, .unit = unit, .costs = costsIndex(module, std::move(costs))});
+      addLayer(unit, block, module);
+      return;
+    }
     std::vector<TensorSpec> tensors = trained(module);
     if (head) {
       std::vector<TensorSpec> both = std::move(pendingTensors_);
@@ -107,14 +122,8 @@ class ModelBuilder {
       tensors = std::move(both);
       costs = joined(std::move(pendingNorm_), std::move(costs));
     }
-    std::size_t unit = 0;
-    if (layer || separate_) {
-      unit = model_.units.size();
-      model_.units.push_back(WrapUnit{.name = name, .root = false, .groups = {}});
-    }
-    const std::size_t block = model_.blocks.size();
     model_.blocks.push_back(Block{.name = name, .unit = unit, .costs = costsIndex(module, std::move(costs))});
-    addTensors(unit, block, tensors, layer ? module.kindId : -1 - static_cast<int>(block));
+    addToRoot(unit, block, std::move(tensors));
   }
 
   std::size_t costsIndex(const Module& module, ModuleCosts costs) {
@@ -144,39 +153,57 @@ class ModelBuilder {
     return both;
   }
 
-  void addTensors(std::size_t unitIndex, std::size_t block, const std::vector<TensorSpec>& tensors,
-                  int kind) {
+  /// Layers of one kind share their tensors.
+  void addLayer(std::size_t unitIndex, std::size_t block, const Module& module) {
+    auto known = groupsOfKind_.find(module.kindId);
+    if (known == groupsOfKind_.end()) known = groupsOfKind_.emplace(module.kindId, layerGroups(module)).first;
+    WrapUnit& unit = model_.units[unitIndex];
+    unit.groups = known->second;
+    for (GroupSpec& group : unit.groups) {
+      group.name = group.expert ? unit.name + "[efsdp]" : unit.name;
+      group.blockOf.assign(group.tensors->size(), block);
+    }
+  }
+
+  std::vector<GroupSpec> layerGroups(const Module& module) const {
     std::vector<TensorSpec> dense, experts;
-    for (const TensorSpec& tensor : tensors) (tensor.routedExpert ? experts : dense).push_back(tensor);
-    const ParallelSpec& parallel = scenario_.parallel;
-    const bool split = parallel.expert > 1;
-    if (!experts.empty()) experts = localExperts(experts, parallel.expert, graph_.config().experts, storage_);
-    if (!split) {  // experts are sharded like everything else; keep checkpoint order: dense first
+    for (TensorSpec& tensor : trained(module))
+      (tensor.routedExpert ? experts : dense).push_back(std::move(tensor));
+    const std::int64_t ep = scenario_.parallel.expert;
+    if (!experts.empty()) experts = localExperts(experts, ep, graph_.config().experts, storage_);
+    if (ep <= 1) {  // experts are sharded like everything else
       dense.insert(dense.end(), experts.begin(), experts.end());
       experts.clear();
     }
-    append(unitIndex, block, dense, kind, false);
-    append(unitIndex, block, experts, kind, true);
+    std::vector<GroupSpec> groups;
+    for (std::vector<TensorSpec>* tensors : {&dense, &experts}) {
+      if (tensors->empty()) continue;
+      GroupSpec group;
+      group.expert = tensors == &experts;
+      group.kind = 2 * module.kindId + (group.expert ? 1 : 0);
+      group.tensors = std::make_shared<const GroupSpec::Tensors>(std::move(*tensors));
+      groups.push_back(std::move(group));
+    }
+    return groups;
   }
 
-  void append(std::size_t unitIndex, std::size_t block, const std::vector<TensorSpec>& tensors, int kind,
-              bool expert) {
-    if (tensors.empty()) return;
+  /// Embedding, final norm and head: one group of the root, or one each.
+  void addToRoot(std::size_t unitIndex, std::size_t block, std::vector<TensorSpec> tensors) {
+    if (tensors.empty()) return;  // a tied head
     WrapUnit& unit = model_.units[unitIndex];
-    GroupSpec* group = nullptr;
-    for (GroupSpec& existing : unit.groups)
-      if (existing.expert == expert) group = &existing;
-    if (!group) {
-      unit.groups.push_back(GroupSpec{});
-      group = &unit.groups.back();
-      group->name = expert ? unit.name + "[efsdp]" : unit.name;
-      group->expert = expert;
-      group->kind = 2 * kind + (expert ? 1 : 0);
+    GroupSpec group;
+    if (!unit.groups.empty()) {
+      group = std::move(unit.groups.front());
+      unit.groups.clear();
+      std::vector<TensorSpec> all = *group.tensors;
+      all.insert(all.end(), tensors.begin(), tensors.end());
+      tensors = std::move(all);
     }
-    for (const TensorSpec& tensor : tensors) {
-      group->tensors.push_back(tensor);
-      group->blockOf.push_back(block);
-    }
+    group.name = unit.name;
+    group.kind = -1 - static_cast<int>(block);
+    group.tensors = std::make_shared<const GroupSpec::Tensors>(std::move(tensors));
+    group.blockOf.resize(group.tensors->size(), block);
+    unit.groups.push_back(std::move(group));
   }
 
   void dropEmptyRoot() {
@@ -194,13 +221,14 @@ class ModelBuilder {
   ModuleCosts pendingNorm_;
   std::vector<TensorSpec> pendingTensors_;
   std::map<int, std::size_t> costsOfKind_;
+  std::map<int, std::vector<GroupSpec>> groupsOfKind_;
 };
 
 }  // namespace
 
 std::int64_t GroupSpec::elements() const {
   std::int64_t total = 0;
-  for (const TensorSpec& tensor : tensors) total += tensor.elements();
+  for (const TensorSpec& tensor : *tensors) total += tensor.elements();
   return total;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,12 @@ namespace vsim::core {
 
 /// Tensors that are gathered and reduced together, on one communicator.
 struct GroupSpec {
-  std::string name;                  // "L1", or "L1[efsdp]" where a unit has two
-  bool expert = false;               // routed experts: sharded over the efsdp ranks
-  int kind = 0;                      // equal kinds have equal tensors: layouts are made once
-  std::vector<TensorSpec> tensors;   // names relative to the unit
-  std::vector<std::size_t> blockOf;  // per tensor: the block whose backward makes its gradient
+  std::string name;     // "L1", or "L1[efsdp]" where a unit has two
+  bool expert = false;  // routed experts: sharded over the efsdp ranks
+  int kind = 0;         // equal kinds have equal tensors: layouts are made once
+  using Tensors = std::vector<TensorSpec>;
+  std::shared_ptr<const Tensors> tensors;  // shared by equal groups; names relative to the unit
+  std::vector<std::size_t> blockOf;        // per tensor: the block whose backward makes its gradient
   [[nodiscard]] std::int64_t elements() const;
 };
 

@@ -4,7 +4,6 @@
 #include <deque>
 
 #include "core/plan/planner.h"
-#include "core/plan/verifier.h"
 #include "core/train/context.h"
 
 namespace vsim::core {
@@ -330,24 +329,26 @@ class VeScaleEmitter {
 
 }  // namespace
 
-Result<BuiltProgram> VeScale::build(const TrainModel& model, const TrainOptions& options) const {
+Result<LayoutSet> VeScale::plan(const TrainModel& model, const TrainOptions& options) const {
   // NCCL falls to element-wise copies for a whole transfer when a pointer is not 16-byte aligned: shards and
   // tensor starts are multiples of 16 bytes of the smallest dtype communicated.
   const std::int64_t unit = 16 / std::min({bytesOf(options.precision.compute),
                                            bytesOf(options.precision.reduce), std::int64_t{16}});
-  auto problems = layoutProblems(model, options, unit, unit);
-  if (!problems) return tl::unexpected(problems.error());
-  auto layouts = planAll(*problems);
+  auto set = layoutProblems(model, options, unit, unit);
+  if (!set) return set;
+  auto layouts = planAll(set->problems);
   if (!layouts) return tl::unexpected(layouts.error());
-  for (std::size_t i = 0; i < layouts->size(); ++i)
-    if (const Errors errors = verifyLayout((*problems)[i], (*layouts)[i]); !errors.empty())
-      return tl::unexpected(errors.front());
+  set->layouts = std::move(*layouts);
+  return verified(std::move(*set));
+}
+
+Result<StepProgram> VeScale::emit(const TrainModel& model, const TrainOptions& options,
+                                  const LayoutSet& layouts) const {
   auto optimizer = optimizerTraits(options.optimizer.name, options.optimizer.block);
   if (!optimizer) return tl::unexpected(optimizer.error());
-  TrainContext context("vescale", model, options, *layouts, *optimizer);
+  TrainContext context("vescale", model, options, layouts, *optimizer);
   VeScaleEmitter(context, options).emit();
-  return BuiltProgram{.program = std::move(context.builder()).take(),
-                      .layouts = bucketLayouts(model, *problems, *layouts, unit)};
+  return std::move(context.builder()).take();
 }
 
 }  // namespace vsim::core
