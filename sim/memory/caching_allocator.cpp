@@ -89,31 +89,33 @@ std::optional<core::MemoryModel::Block> CachingAllocator::allocate(Bytes bytes, 
 std::optional<BlockId> CachingAllocator::findFree(const Request& request) {
   if (limited() && options_.garbageCollectionThreshold > 0) ++searches_[request.small ? 0 : 1];
   FreeSet& set = freeSet(request.small, request.stream);
-  const auto& keys = set.keys();
-  std::size_t at = set.firstOfSize(request.size);
-  if (at == keys.size()) return std::nullopt;
-  if (blocks_[keys[at].block].expandable) {
+  FreeSet::Cursor at = set.firstOfSize(request.size);
+  if (at == FreeSet::end()) return std::nullopt;
+  if (blocks_[set.block(at)].expandable) {
     if (options_.expandableSegments) {
       // A block that can grow counts with the size it can grow to: pieces between others are used first.
-      const auto reach = [&](BlockId id) {
-        const BlockId next = blocks_[id].next;
-        return blocks_[id].size + (next != kNoBlock && !blocks_[next].mapped ? blocks_[next].size : 0);
+      const auto reach = [&](FreeSet::Cursor cursor) {
+        const Node& block = blocks_[set.block(cursor)];
+        return block.size +
+               (block.next != kNoBlock && !blocks_[block.next].mapped ? blocks_[block.next].size : 0);
       };
-      while (at + 1 < keys.size() && blocks_[keys[at].block].expandable &&
-             reach(keys[at + 1].block) < reach(keys[at].block))
-        ++at;
+      while (blocks_[set.block(at)].expandable) {
+        const FreeSet::Cursor next = set.next(at);
+        if (next == FreeSet::end() || reach(next) >= reach(at)) break;
+        at = next;
+      }
     } else {
-      while (at < keys.size() && blocks_[keys[at].block].expandable) ++at;
-      if (at == keys.size()) return std::nullopt;
+      while (at != FreeSet::end() && blocks_[set.block(at)].expandable) at = set.next(at);
+      if (at == FreeSet::end()) return std::nullopt;
     }
   }
-  const Bytes size = keys[at].size;
+  const Bytes size = set.size(at);
   if (request.size < options_.maxSplitSize) {
     if (size >= options_.maxSplitSize) return std::nullopt;
   } else if (size >= request.size + options_.maxNonSplitRounding) {
     return std::nullopt;
   }
-  const BlockId block = keys[at].block;
+  const BlockId block = set.block(at);
   set.eraseAt(at);
   return block;
 }

@@ -42,19 +42,20 @@ bool CachingAllocator::releaseOversize(const Request& request) {
   if (options_.maxSplitSize == kUnlimited) return false;
   FreeSet& set = freeSet(request.small, request.stream);
   const Bytes wanted = std::max(request.size, options_.maxSplitSize);
-  std::size_t at = set.firstOfSize(wanted);
-  if (at < set.keys().size() && !blocks_[set.keys()[at].block].expandable) {
-    releaseSegment(set.keys()[at].block);
+  FreeSet::Cursor at = set.firstOfSize(wanted);
+  if (at != FreeSet::end() && !blocks_[set.block(at)].expandable) {
+    releaseSegment(set.block(at));
     return true;
   }
+  std::vector<BlockId> chosen;
   Bytes released = 0;
-  while (at > 0 && released < wanted) {
-    const FreeSet::Key key = set.keys()[--at];
-    if (key.size < options_.maxSplitSize) break;
-    if (blocks_[key.block].expandable) continue;
-    released += key.size;
-    releaseSegment(key.block);
+  for (at = set.previous(at); at != FreeSet::end() && released < wanted; at = set.previous(at)) {
+    if (set.size(at) < options_.maxSplitSize) break;
+    if (blocks_[set.block(at)].expandable) continue;
+    released += set.size(at);
+    chosen.push_back(set.block(at));
   }
+  for (const BlockId id : chosen) releaseSegment(id);
   return released >= wanted;
 }
 
@@ -67,19 +68,17 @@ void CachingAllocator::releaseCached() {
 void CachingAllocator::emptyCache() { releaseCached(); }
 
 void CachingAllocator::releasePool(bool small) {
-  std::vector<BlockId> expandable;  // unmapping changes the sets that are walked
-  for (FreeSet& set : free_[small ? 0 : 1]) {
-    for (std::size_t at = 0; at < set.keys().size();) {
-      const BlockId id = set.keys()[at].block;
+  std::vector<BlockId> whole, expandable;  // releasing changes the sets that are walked
+  for (const FreeSet& set : free_[small ? 0 : 1]) {
+    for (auto at = set.begin(); at != FreeSet::end(); at = set.next(at)) {
+      const BlockId id = set.block(at);
       if (blocks_[id].expandable)
         expandable.push_back(id);
-      else if (!blocks_[id].isSplit()) {
-        releaseSegment(id);  // erases the key at this position
-        continue;
-      }
-      ++at;
+      else if (!blocks_[id].isSplit())
+        whole.push_back(id);
     }
   }
+  for (const BlockId id : whole) releaseSegment(id);
   for (const BlockId id : expandable) unmapInside(id);
 }
 
@@ -115,34 +114,30 @@ void CachingAllocator::collectGarbage() {
     return static_cast<double>(searches_[1] - block.searchesAtInsertion);
   };
   double totalAge = 0;
-  std::int64_t candidates = 0;
+  std::vector<BlockId> candidates;
   for (const FreeSet& set : free_[1]) {
-    for (const auto& key : set.keys()) {
-      if (blocks_[key.block].isSplit()) continue;
-      totalAge += age(blocks_[key.block]);
-      ++candidates;
+    for (auto at = set.begin(); at != FreeSet::end(); at = set.next(at)) {
+      if (blocks_[set.block(at)].isSplit()) continue;
+      totalAge += age(blocks_[set.block(at)]);
+      candidates.push_back(set.block(at));
     }
   }
   Bytes reclaimed = 0;
   bool freed = true;
-  while (reclaimed < target && freed && candidates > 0) {
-    const double average = totalAge / static_cast<double>(candidates);
-    freed = false;
-    for (FreeSet& set : free_[1]) {
-      for (std::size_t at = 0; at < set.keys().size();) {
-        const BlockId id = set.keys()[at].block;
-        const vsim::sim::Block& block = blocks_[id];
-        if (block.isSplit() || block.expandable || age(block) < average) {
-          ++at;
-          continue;
-        }
-        freed = true;
-        reclaimed += block.size;
-        totalAge -= age(block);
-        --candidates;
-        releaseSegment(id);
+  while (reclaimed < target && freed && !candidates.empty()) {
+    const double average = totalAge / static_cast<double>(candidates.size());
+    std::vector<BlockId> kept;
+    for (const BlockId id : candidates) {
+      if (blocks_[id].expandable || age(blocks_[id]) < average) {
+        kept.push_back(id);
+        continue;
       }
+      reclaimed += blocks_[id].size;
+      totalAge -= age(blocks_[id]);
+      releaseSegment(id);
     }
+    freed = kept.size() < candidates.size();
+    candidates = std::move(kept);
   }
 }
 
