@@ -94,8 +94,9 @@ std::int64_t fixedWeightBound(const ReducedProblem& problem) {
 }  // namespace
 
 std::int64_t placeableBound(const ReducedProblem& problem, std::int64_t feasible) {
-  Placeable fits(problem, problem.volumeBound);
-  return smallestShardSize(problem, problem.volumeBound, feasible, fits);
+  const std::int64_t smallest = std::min(spanBound(problem), feasible);
+  Placeable fits(problem, smallest);
+  return smallestShardSize(problem, smallest, feasible, fits);
 }
 
 std::int64_t blocksBound(const ReducedProblem& problem, std::int64_t placeable, std::int64_t feasible) {

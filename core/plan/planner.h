@@ -7,10 +7,10 @@
 
 namespace vsim::core {
 
-/// The smallest shard size for the tensors in their given order, with their starts. Exact: no layout that
-/// keeps this order has a smaller S (RaggedShard layouts as in veScale-FSDP, arXiv 2602.22437, section on the
-/// planner; the method is in docs of planner.cpp). Cost: O(tensors) per shard size tried, whatever the number
-/// of devices. Errors: see problemError(); a layout whose buffer exceeds 2^62 elements.
+/// The smallest shard size for the tensors in their given order, with their starts. Exact: no RaggedShard
+/// layout (veScale-FSDP, arXiv 2602.22437) that keeps this order has a smaller S. Cost: O(tensors) per shard
+/// size tried, whatever the number of devices; a few dozen sizes are tried. Errors: see problemError(); a
+/// layout whose buffer exceeds 2^62 elements.
 [[nodiscard]] Result<Layout> planGivenOrder(const LayoutProblem& problem);
 
 /// planGivenOrder for every problem, in order. Problems equal in sizes, blocks, devices, unit and alignment

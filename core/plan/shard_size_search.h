@@ -9,12 +9,17 @@
 
 namespace vsim::core {
 
-/// The values D of which the shard size S may be a multiple: the unit times the blocks of those tensors that
-/// are then allowed to fill whole shards, as lcm, up to `feasible` (a size known to be feasible). Ascending.
-/// Only tensors larger than `smallest` (no feasible S is below it) can fill one; those of at least 2 *
-/// feasible must, as two boundaries at distance S fall inside them.
+/// The values D of which a shard size S in [smallest, feasible) may be a multiple: the unit times the blocks
+/// of those tensors that are then allowed to fill whole shards, as lcm; only those with a multiple in the
+/// range. Ascending. Only tensors larger than `smallest` can fill a shard; those of at least 2 * feasible
+/// must, as two boundaries at distance S fall inside them.
 [[nodiscard]] std::vector<std::int64_t> shardSizeClasses(const ReducedProblem& problem, std::int64_t smallest,
                                                          std::int64_t feasible);
+
+/// A size below which no single tensor's blocks and length allow any: not less than a block, and where the
+/// largest tensors would span two shards, a multiple of all their blocks. At least the volume bound. Narrows
+/// the searches.
+[[nodiscard]] std::int64_t spanBound(const ReducedProblem& problem);
 
 /// The smallest S in [smallest, feasible] that `fits`, a multiple of some class D; `feasible` must fit.
 /// fits.enterClass(D) is called before fits(S) for S = c * D. Inside a class feasibility is monotone as long
