@@ -102,14 +102,15 @@ bool fits(std::initializer_list<std::int64_t> factors) {
 bool sizesFit(const ModelConfig& c, const WorkShape& w) {
   const std::int64_t perToken = std::max<std::int64_t>(1, c.expertsPerToken);
   const std::int64_t head = std::max({c.headDim, c.headDimValue, c.qkNopeDim, c.qkRopeDim, c.linearKeyDim,
-                                      c.linearValueDim, std::int64_t{256}});
+                                      c.linearValueDim, c.linearBlock, std::int64_t{256}});
   const std::int64_t heads =
       std::max({c.heads, c.kvHeads, c.linearKeyHeads, c.linearValueHeads, std::int64_t{1}});
   const std::int64_t widest = std::max({c.hidden, c.vocabulary, c.intermediate, c.expertIntermediate,
                                         c.sharedIntermediate, c.maxPositions, c.qLoraRank, c.kvLoraRank});
   return fits({w.microBatch, w.sequence, perToken, widest}) && fits({c.hidden, widest, c.experts}) &&
          fits({w.microBatch, w.sequence, heads, head}) && fits({heads, head, c.hidden}) &&
-         fits({w.microBatch, w.sequence, c.experts}) && fits({w.microBatch, heads, head, head}) &&
+         fits({w.microBatch, w.sequence, c.experts}) &&
+         fits({w.microBatch, w.sequence / 64 + 1, heads, head, head}) &&
          fits({c.sharedExperts, c.expertIntermediate, w.microBatch, w.sequence});
 }
 

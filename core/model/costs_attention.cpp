@@ -110,9 +110,9 @@ void addQkNorm(CostBuilder& b, const Heads& h) {
 }
 
 /// Rotary embedding, or the layout copies between projection and kernel of models without it. Eager rotary
-/// embedding (products with cos and sin, rotated half, sum, transposition) moves about 28 bytes per bf16
-/// element of q and k, one fused kernel a quarter; models of the GPT kind copy q, k, v and the output
-/// (16 bytes per token and hidden element).
+/// embedding (apply_rotary_pos_emb of Hugging Face transformers: products with cos and sin, rotated half,
+/// sum, transposition) moves about 28 bytes per bf16 element of q and k, one fused kernel a quarter; models
+/// of the GPT kind copy q, k, v and the output (16 bytes per token and hidden element).
 void addPositions(CostBuilder& b, const Heads& h) {
   const ModelConfig& c = b.config;
   const bool mla = c.attention == AttentionKind::mla;

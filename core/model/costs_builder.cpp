@@ -43,6 +43,10 @@ CostBuilder::CostBuilder(const ModelConfig& modelConfig, const WorkShape& workSh
   backward_.reserve(64);
   stepStarts_.reserve(32);
   saved_.reserve(64);
+  if (workShape.checkpointing == Checkpointing::selective) {
+    selective_.reserve(16);
+    out_.recompute.reserve(24);
+  }
 }
 
 void CostBuilder::forward(Operation op, Replay replay) {
@@ -189,7 +193,9 @@ ModuleCosts CostBuilder::finish() {
     if (tensor.parameterOrConstant && tensor.newStorage && tensor.name.starts_with("rotary."))
       out_.saved.push_back(tensor);
   out_.saved.insert(out_.saved.end(), selective_.begin(), selective_.end());
-  std::vector<SavedTensor> all = out_.saved;
+  std::vector<SavedTensor> all;
+  all.reserve(out_.saved.size() + saved_.size());
+  all = out_.saved;
   const std::size_t before = all.size();
   addShared(all, std::move(saved_));
   out_.savedInRecompute.assign(std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(before)),

@@ -9,8 +9,9 @@ struct NormTraffic {
 };
 
 // Bytes per bf16 element. One fused kernel reads x and writes y; its gradient reads x and dy and writes dx.
-// Written out in fp32 (cast, square, mean, scale, cast, weight) a norm moves about 30, its gradient 45; a
-// pointwise compiler brings that to about a quarter. Layer norms are one kernel in every framework.
+// Written out in fp32 (cast, square, mean, scale, cast, weight: the kernels of Hugging Face's LlamaRMSNorm) a
+// norm moves about 30, its gradient 45; a pointwise compiler brings that to about a quarter. Layer norms are
+// one kernel in every framework.
 constexpr NormTraffic kFusedForward{8, 1}, kFusedBackward{12, 1};
 constexpr NormTraffic kWrittenForward{60, 6}, kWrittenBackward{90, 9};
 constexpr NormTraffic kCompiledForward{15, 1}, kCompiledBackward{23, 1};
