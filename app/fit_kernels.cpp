@@ -1,12 +1,14 @@
 #include "app/fit_kernels.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -26,40 +28,48 @@ bool isSingle(const KernelCase& kernel) {
   return kernel.parts.size() == 1 && std::holds_alternative<Shape>(kernel.parts[0].shape);
 }
 
+/// Adds the parameters of one block; `rows` are those of the block, empty for all.
 template <class Values>
-void addValues(FitProblem& problem, Values& values) {
-  for (const auto& field : sim::parameterFields<Values>()) {
-    double& value = values.*field.member;
-    value = field.start;
+void addValues(FitProblem& problem, Values& values, const std::vector<int>& rows) {
+  for (const auto& field : sim::parameterFields<Values>())
     if (field.spread > 0)
-      problem.variables.push_back(
-          {&value, field.logarithmic, field.start, field.spread, field.lower, field.upper, {}});
-  }
+      problem.variables.push_back({&(values.*field.member), field.logarithmic, field.start, field.spread,
+                                   field.lower, field.upper, rows});
 }
 
+/// Another prior than the one in the field table.
 template <class Values>
-void setSpread(FitProblem& problem, Values& values, double Values::*member, double start, double spread,
-               double lower, double upper) {
-  values.*member = start;
+void setPrior(FitProblem& problem, Values& values, double Values::*member, double start, double spread,
+              const std::vector<int>& rows) {
   for (FitVariable& variable : problem.variables)
     if (variable.value == &(values.*member)) {
       variable.prior = start;
       variable.spread = spread;
       return;
     }
-  problem.variables.push_back({&(values.*member), false, start, spread, lower, upper, {}});
+  for (const auto& field : sim::parameterFields<Values>())
+    if (field.member == member)
+      problem.variables.push_back(
+          {&(values.*member), field.logarithmic, start, spread, field.lower, field.upper, rows});
 }
 
-/// Adds the rates that `cases` name, each with the rows it acts on.
-void addRates(FitProblem& problem, sim::Rates& rates, const Cases& cases, double spread) {
-  std::map<std::string, std::vector<int>> rows;
-  for (std::size_t i = 0; i < cases.size(); ++i)
-    for (const KernelPart& part : cases[i]->parts)
-      for (const std::string& key : part.rateKeys)
-        if (!key.empty()) rows[key].push_back(static_cast<int>(i));
-  for (const auto& [key, list] : rows) rates.at(key) = 1;
-  for (const auto& [key, list] : rows)
-    problem.variables.push_back({&rates.at(key), true, 1, spread, 0.02, 20, list});
+using RowsByKey = std::map<std::string, std::vector<int>>;
+
+RowsByKey rowsByRateKey(const Cases& cases, const std::vector<int>& rows) {
+  RowsByKey result;
+  for (const int row : rows)
+    for (const KernelPart& part : cases[static_cast<std::size_t>(row)]->parts)
+      for (const std::vector<std::string>* keys : {&part.rateKeys, &part.floorKeys})
+        for (const std::string& key : *keys)
+          if (!key.empty()) result[key].push_back(row);
+  return result;
+}
+
+/// Adds a rate per key, each with the rows it acts on.
+void addRates(FitProblem& problem, sim::Rates& rates, const RowsByKey& keys, double spread) {
+  for (const auto& [key, rows] : keys) rates.at(key);
+  for (const auto& [key, rows] : keys)
+    problem.variables.push_back({&rates.at(key), true, 1, spread, 0.02, 20, rows});
 }
 
 void bindRows(FitProblem& problem, const Cases& cases, const sim::KernelParameters& parameters) {
@@ -71,15 +81,96 @@ void bindRows(FitProblem& problem, const Cases& cases, const sim::KernelParamete
   problem.predict = [bound](std::size_t row) { return (*bound)[row].seconds(); };
 }
 
-/// Whole and fractional waves give separate minima: starts from both, keeps the better.
-template <class Values>
-void fitFromTwoStarts(FitProblem& problem, Values& values) {
-  std::vector<double> start, best;
-  for (const FitVariable& v : problem.variables) start.push_back(*v.value);
+std::vector<int> firstRows(std::size_t count) {
+  std::vector<int> rows(count);
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+/// "603 kernel times: aic/sglang, vidur".
+std::string sourceText(const Cases& cases) {
+  std::set<std::string> sources;
+  for (const KernelCase* kernel : cases) sources.insert(kernel->source);
+  return fmt::format("{} published kernel times: {}", cases.size(), fmt::join(sources, ", "));
+}
+
+/// How the blocks of one kind of kernel are fitted.
+struct GemmKind {
+  using Values = sim::GemmParameters;
+  static constexpr double kSharedSpread = 0.1, kOwnSpread = 0.07;
+  static auto& blocks(sim::KernelParameters& p) { return p.gemm; }
+  static sim::Rates& sharedRates(sim::KernelParameters& p) { return p.gemmRates; }
+  static const sim::GemmShape& shape(const KernelCase& kernel) {
+    return std::get<sim::GemmShape>(kernel.parts[0].shape);
+  }
+  /// Thin products (decoding) follow other kernels; they count less.
+  static double weight(const KernelCase& kernel) {
+    const sim::GemmShape& s = shape(kernel);
+    return std::min({s.m, s.n, s.k}) >= 512 ? 1 : 0.25;
+  }
+  static void setPriors(FitProblem& problem, Values& values, const Cases& cases,
+                        const std::vector<int>& rows) {
+    const auto any = [&](auto property) {
+      return std::any_of(rows.begin(), rows.end(),
+                         [&](int row) { return property(shape(*cases[static_cast<std::size_t>(row)])); });
+    };
+    if (any([](const sim::GemmShape& s) { return s.operandBytes < 2; })) {
+      setPrior(problem, values, &Values::quantizePasses, 2.5, 1.5, rows);
+      setPrior(problem, values, &Values::quantizeFloorUs, 6, 5, rows);
+      setPrior(problem, values, &Values::kOverhead, 300, 0.8, rows);
+      setPrior(problem, values, &Values::efficiency, 0.75, 0.3, rows);
+    }
+    if (any([](const sim::GemmShape& s) { return s.hostBound; }))
+      setPrior(problem, values, &Values::hostFloorUs, 60, 1, rows);
+  }
+};
+
+struct AttentionKind {
+  using Values = sim::AttentionParameters;
+  static constexpr double kSharedSpread = 0.3, kOwnSpread = 0.2;
+  static auto& blocks(sim::KernelParameters& p) { return p.attention; }
+  static sim::Rates& sharedRates(sim::KernelParameters& p) { return p.attentionRates; }
+  static double weight(const KernelCase& kernel) {
+    return std::get<sim::AttentionShape>(kernel.parts[0].shape).queries >= 1024 ? 1 : 0.3;
+  }
+  static void setPriors(FitProblem&, Values&, const Cases&, const std::vector<int>&) {}
+};
+
+struct GroupedKind {
+  using Values = sim::GroupedParameters;
+  static constexpr double kSharedSpread = 0.25, kOwnSpread = 0.15;
+  static auto& blocks(sim::KernelParameters& p) { return p.grouped; }
+  static sim::Rates& sharedRates(sim::KernelParameters& p) { return p.groupedRates; }
+  static double weight(const KernelCase&) { return 1; }
+  static void setPriors(FitProblem& problem, Values& values, const Cases& cases,
+                        const std::vector<int>& rows) {
+    const auto& shape = std::get<sim::GroupedShape>(cases[static_cast<std::size_t>(rows[0])]->parts[0].shape);
+    if (shape.operandBytes < 2) setPrior(problem, values, &Values::quantizePasses, 0.5, 0.5, rows);
+  }
+};
+
+void toPriors(FitProblem& problem) {
+  for (FitVariable& variable : problem.variables) *variable.value = variable.prior;
+}
+
+/// One block alone, from whole and from fractional waves (they give separate minima); keeps the better.
+template <class Kind>
+void fitBlock(sim::KernelParameters& p, const std::string& key, const Cases& cases) {
+  auto& block = Kind::blocks(p)[key];
+  block.source = sourceText(cases);
+  const std::vector<int> rows = firstRows(cases.size());
+  FitProblem problem;
+  addValues(problem, block.values, rows);
+  Kind::setPriors(problem, block.values, cases, rows);
+  addRates(problem, block.rates, rowsByRateKey(cases, rows),
+           std::hypot(Kind::kSharedSpread, Kind::kOwnSpread));
+  for (const KernelCase* kernel : cases) problem.weights.push_back(Kind::weight(*kernel));
+  bindRows(problem, cases, p);
+  std::vector<double> best;
   double bestObjective = 0;
   for (const double rounding : {0.15, 0.75}) {
-    for (std::size_t i = 0; i < start.size(); ++i) *problem.variables[i].value = start[i];
-    values.waveRounding = rounding;
+    toPriors(problem);
+    block.values.waveRounding = rounding;
     const double objective = fit(problem);
     if (!best.empty() && objective >= bestObjective) continue;
     bestObjective = objective;
@@ -89,53 +180,40 @@ void fitFromTwoStarts(FitProblem& problem, Values& values) {
   for (std::size_t i = 0; i < best.size(); ++i) *problem.variables[i].value = best[i];
 }
 
-std::string countText(std::size_t rows) { return fmt::format("{} published kernel times", rows); }
-
-void fitGemm(sim::KernelParameters& p, const std::string& key, const Cases& cases) {
-  auto& block = p.gemm[key];
-  block.source = countText(cases.size());
+/// All blocks of a kind: each alone first, then together with rates that a library keeps on every board, so
+/// that a library known from one board is not unknown on the next.
+template <class Kind>
+void fitKind(sim::KernelParameters& p, const std::map<std::string, Cases>& blocks) {
+  Cases all;
+  std::map<std::string, std::vector<int>> rowsOf;
+  for (const auto& [key, cases] : blocks) {
+    fitBlock<Kind>(p, key, cases);
+    for (const KernelCase* kernel : cases) {
+      rowsOf[key].push_back(static_cast<int>(all.size()));
+      all.push_back(kernel);
+    }
+  }
   FitProblem problem;
-  addValues(problem, block.values);
-  const bool quantized = key.ends_with("fp8") || key.ends_with("fp8_block") || key.ends_with("nvfp4");
-  if (quantized) {
-    setSpread(problem, block.values, &sim::GemmParameters::quantizePasses, 2.5, 1.5, 0, 20);
-    setSpread(problem, block.values, &sim::GemmParameters::floorUs, 8, 0.7, 0.3, 60);
-    setSpread(problem, block.values, &sim::GemmParameters::kOverhead, 300, 0.8, 1, 3000);
-    setSpread(problem, block.values, &sim::GemmParameters::efficiency, 0.75, 0.3, 0.02, 1);
+  for (const auto& [key, rows] : rowsOf) {
+    auto& block = Kind::blocks(p)[key];
+    addValues(problem, block.values, rows);
+    Kind::setPriors(problem, block.values, all, rows);
+    addRates(problem, block.rates, rowsByRateKey(all, rows), Kind::kOwnSpread);
   }
-  addRates(problem, block.rates, cases, 0.1);
-  for (const KernelCase* kernel : cases) {
-    const auto& shape = std::get<sim::GemmShape>(kernel->parts[0].shape);
-    // Thin products (decoding) follow other kernels; they count less.
-    problem.weights.push_back(std::min({shape.m, shape.n, shape.k}) >= 512 ? 1 : 0.25);
-  }
-  bindRows(problem, cases, p);
-  fitFromTwoStarts(problem, block.values);
+  addRates(problem, Kind::sharedRates(p), rowsByRateKey(all, firstRows(all.size())), Kind::kSharedSpread);
+  for (const KernelCase* kernel : all) problem.weights.push_back(Kind::weight(*kernel));
+  bindRows(problem, all, p);
+  fit(problem, 40);
 }
 
-void fitAttention(sim::KernelParameters& p, const std::string& key, const Cases& cases) {
-  auto& block = p.attention[key];
-  block.source = countText(cases.size());
-  FitProblem problem;
-  addValues(problem, block.values);
-  addRates(problem, block.rates, cases, 0.3);
-  for (const KernelCase* kernel : cases)
-    problem.weights.push_back(std::get<sim::AttentionShape>(kernel->parts[0].shape).queries >= 1024 ? 1
-                                                                                                    : 0.3);
-  bindRows(problem, cases, p);
-  fitFromTwoStarts(problem, block.values);
-}
-
-void fitGrouped(sim::KernelParameters& p, const std::string& key, const Cases& cases) {
-  auto& block = p.grouped[key];
-  block.source = countText(cases.size());
-  FitProblem problem;
-  addValues(problem, block.values);
-  if (!key.ends_with("bf16"))
-    setSpread(problem, block.values, &sim::GroupedParameters::quantizePasses, 0.5, 0.5, 0, 20);
-  addRates(problem, block.rates, cases, 0.25);
-  bindRows(problem, cases, p);
-  fitFromTwoStarts(problem, block.values);
+/// Spread of the prior of a memory rate: narrower for what is specific.
+double rateSpread(const std::string& name) {
+  if (name.starts_with("floor|")) return 1.0;
+  if (name.starts_with("width|")) return 0.12;
+  if (name.starts_with("class|")) return 0.3;
+  if (name.starts_with("library|")) return 0.2;
+  const auto bars = std::count(name.begin(), name.end(), '|');
+  return bars == 0 ? 0.25 : bars == 1 ? 0.35 : 0.25;
 }
 
 void fitMemory(sim::KernelParameters& p, const Cases& cases) {
@@ -144,27 +222,20 @@ void fitMemory(sim::KernelParameters& p, const Cases& cases) {
   for (std::size_t i = 0; i < cases.size(); ++i) families[cases[i]->family].push_back(static_cast<int>(i));
   for (const auto& [family, rows] : families) {
     auto& block = p.memory[family];
-    block.source = countText(rows.size());
-    const std::size_t first = problem.variables.size();
-    addValues(problem, block.values);
-    for (std::size_t i = first; i < problem.variables.size(); ++i) problem.variables[i].rows = rows;
+    Cases members;
+    for (const int row : rows) members.push_back(cases[static_cast<std::size_t>(row)]);
+    block.source = sourceText(members);
+    addValues(problem, block.values, rows);
     if (family == "B200" || family == "GB200")
-      setSpread(problem, block.values, &sim::MemoryParameters::sizeRamp, 0.5, 0.2, 0, 3);
+      setPrior(problem, block.values, &sim::MemoryParameters::sizeRamp, 0.5, 0.2, rows);
   }
   const std::size_t firstRate = problem.variables.size();
-  addRates(problem, p.memoryRates, cases, 0.25);
-  for (std::size_t i = firstRate; i < problem.variables.size(); ++i) {
-    // Narrower priors for what is specific: operation, library, number format and board, row width.
-    for (const auto& [name, value] : p.memoryRates.entries())
-      if (&value == problem.variables[i].value) {
-        const auto bars = std::count(name.begin(), name.end(), '|');
-        problem.variables[i].spread = name.starts_with("width|") ? 0.12
-                                      : bars == 0                ? 0.3
-                                      : bars == 1                ? 0.35
-                                                                 : 0.25;
-      }
-  }
-  p.memoryRatesSource = countText(cases.size());
+  const RowsByKey keys = rowsByRateKey(cases, firstRows(cases.size()));
+  addRates(problem, p.memoryRates, keys, 1);
+  std::size_t variable = firstRate;
+  for (const auto& [key, rows] : keys) problem.variables[variable++].spread = rateSpread(key);
+  p.memoryRates.source = sourceText(cases);
+  toPriors(problem);
   bindRows(problem, cases, p);
   fit(problem, 40);
 }
@@ -180,33 +251,33 @@ std::pair<char, std::string> blockOf(const KernelCase& kernel) {
 }
 
 /// Blocks for kinds that the data does not have at all.
-void addDefaults(sim::KernelParameters& p) {
-  FitProblem unused;
-  const auto start = [&](auto& blocks, const char* key) {
-    if (!blocks.empty()) return;
-    blocks[key].source = "start values of the fit; no measured kernel";
-    addValues(unused, blocks[key].values);
-  };
-  start(p.gemm, "A100 bf16");
-  start(p.attention, "A100 forward");
-  start(p.grouped, "A100 bf16");
-  start(p.memory, "A100");
+template <class Blocks>
+void addDefault(Blocks& blocks, const char* key) {
+  if (!blocks.empty()) return;
+  auto& block = blocks[key];
+  block.source = "start values of the fit; no measured kernel";
+  FitProblem problem;
+  addValues(problem, block.values, {});
+  toPriors(problem);
 }
 
 }  // namespace
 
 sim::KernelParameters fitKernels(std::span<const KernelCase* const> cases) {
-  std::map<std::pair<char, std::string>, Cases> blocks;
-  for (const KernelCase* kernel : cases) blocks[blockOf(*kernel)].push_back(kernel);
-  sim::KernelParameters parameters;
-  for (const auto& [block, members] : blocks) {
-    const auto& [kind, key] = block;
-    if (kind == 'g') fitGemm(parameters, key, members);
-    if (kind == 'a') fitAttention(parameters, key, members);
-    if (kind == 'e') fitGrouped(parameters, key, members);
-    if (kind == 'm') fitMemory(parameters, members);
+  std::map<char, std::map<std::string, Cases>> kinds;
+  for (const KernelCase* kernel : cases) {
+    const auto [kind, key] = blockOf(*kernel);
+    kinds[kind][key].push_back(kernel);
   }
-  addDefaults(parameters);
+  sim::KernelParameters parameters;
+  fitKind<GemmKind>(parameters, kinds['g']);
+  fitKind<AttentionKind>(parameters, kinds['a']);
+  fitKind<GroupedKind>(parameters, kinds['e']);
+  if (!kinds['m'].empty()) fitMemory(parameters, kinds['m'].begin()->second);
+  addDefault(parameters.gemm, "A100 bf16");
+  addDefault(parameters.attention, "A100 forward");
+  addDefault(parameters.grouped, "A100 bf16");
+  addDefault(parameters.memory, "A100");
   return parameters;
 }
 

@@ -49,6 +49,7 @@ class Builder {
     case_.family = gpu.family;
     case_.op = row.op;
     case_.format = row.format;
+    case_.source = sourceClass(row.source);
     case_.measured = row.timeUs * 1e-6;
     case_.shapeHash = row.shapeHash;
   }
@@ -98,6 +99,13 @@ class Builder {
                          .operandBytes = format_.operandBytes,
                          .outputBytes = std::max(2.0, format_.operandBytes)};
     shape.accumulatesFp32 = row_.noteHas("acc=True") && row_.noteHas("out=fp32");
+    // Tables of frameworks time the whole linear layer, so the conversion of the activations is part of it;
+    // bare products come from the libraries themselves.
+    const bool bare = row_.library.starts_with("DeepGEMM") || row_.library.starts_with("cuBLAS") ||
+                      row_.library.starts_with("torch._scaled_mm") || row_.library.starts_with("PyTorch");
+    shape.quantizesInput = format_.operandBytes < 2 && !bare;
+    // vLLM's block-scaled linear layers were timed as eager calls.
+    shape.hostBound = row_.library.ends_with("ScaledMMKernel");
     const sim::Device on = device(format_.family);
     countWork(repeat * 2 * shape.m * shape.n * shape.k * shape.batch, on.peak);
     KernelPart part{.shape = shape, .device = on, .variant = std::string(format_.family), .repeat = repeat};
@@ -213,7 +221,8 @@ class Builder {
       shape.floor = sim::FloorClass::benchmark;
     add({.shape = shape,
          .device = device("bf16"),
-         .rateKeys = sim::memoryRateKeys(op, library, row_.format, gpu_.family, columns)});
+         .rateKeys = sim::memoryRateKeys(op, library, row_.format, gpu_.family, columns),
+         .floorKeys = sim::memoryFloorKeys(op, library, gpu_.family)});
   }
 
   const KernelRow& row_;
@@ -248,26 +257,32 @@ core::Result<KernelCase> kernelCase(const KernelRow& row) {
 
 BoundCase::BoundCase(const KernelCase& kernel, const sim::KernelParameters& p) {
   for (const KernelPart& part : kernel.parts) {
-    Part bound{.part = &part, .rates = {}};
-    const sim::Rates* rates = nullptr;
+    Part bound{.part = &part, .rates = {}, .floorRates = {}};
+    const sim::Rates *rates = nullptr, *shared = nullptr;
     if (std::holds_alternative<sim::GemmShape>(part.shape)) {
       const auto* block = sim::findGemm(p, part.family, part.variant);
       bound.gemm = &block->values;
       rates = &block->rates;
+      shared = &p.gemmRates;
     } else if (std::holds_alternative<sim::AttentionShape>(part.shape)) {
       const auto* block = sim::findAttention(p, part.family, part.variant);
       bound.attention = &block->values;
       rates = &block->rates;
+      shared = &p.attentionRates;
     } else if (std::holds_alternative<sim::GroupedShape>(part.shape)) {
       const auto* block = sim::findGrouped(p, part.family, part.variant);
       bound.grouped = &block->values;
       rates = &block->rates;
+      shared = &p.groupedRates;
     } else {
       bound.memory = &sim::findMemory(p, part.family)->values;
       rates = &p.memoryRates;
     }
     for (const std::string& key : part.rateKeys)
-      if (const double* rate = rates->find(key)) bound.rates.push_back(rate);
+      for (const sim::Rates* list : {rates, shared})
+        if (const double* rate = list ? list->find(key) : nullptr) bound.rates.push_back(rate);
+    for (const std::string& key : part.floorKeys)
+      if (const double* rate = rates->find(key)) bound.floorRates.push_back(rate);
     parts_.push_back(std::move(bound));
   }
 }
@@ -277,6 +292,8 @@ double BoundCase::seconds() const {
   for (const Part& bound : parts_) {
     double rate = 1;
     for (const double* factor : bound.rates) rate *= *factor;
+    double floorRate = 1;
+    for (const double* factor : bound.floorRates) floorRate *= *factor;
     const KernelPart& part = *bound.part;
     double seconds = 0;
     if (bound.gemm)
@@ -288,7 +305,8 @@ double BoundCase::seconds() const {
       seconds =
           sim::groupedSeconds(std::get<sim::GroupedShape>(part.shape), part.device, *bound.grouped, rate);
     else
-      seconds = sim::memorySeconds(std::get<sim::MemoryShape>(part.shape), part.device, *bound.memory, rate);
+      seconds = sim::memorySeconds(std::get<sim::MemoryShape>(part.shape), part.device, *bound.memory, rate,
+                                   floorRate);
     total += part.repeat * seconds;
   }
   return total;

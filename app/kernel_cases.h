@@ -21,13 +21,14 @@ struct KernelPart {
   std::string family{};   // as the board's
   std::string variant{};  // "bf16", "forward", "backward_fp8"; empty for memory
   std::vector<std::string> rateKeys{};
+  std::vector<std::string> floorKeys{};  // memory only: multipliers of the floor
   double repeat = 1;
 };
 
 /// A measured row in the terms of the kernel model, with the work that the naive model counts.
 struct KernelCase {
   std::vector<KernelPart> parts;  // run one after the other
-  std::string family, op, format;
+  std::string family, op, format, source;
   double work = 0;      // FLOP, or bytes for kernels bound by memory
   double peak = 0;      // work per second at the hardware's peak
   double measured = 0;  // seconds
@@ -54,7 +55,7 @@ class BoundCase {
     const sim::AttentionParameters* attention = nullptr;
     const sim::GroupedParameters* grouped = nullptr;
     const sim::MemoryParameters* memory = nullptr;
-    std::vector<const double*> rates;
+    std::vector<const double*> rates, floorRates;
   };
   std::vector<Part> parts_;
 };

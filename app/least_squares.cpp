@@ -68,11 +68,11 @@ class Solver {
           std::vector<double> r = residuals();
           const double value = total(r, next);
           if (value < objective) {
-            stalled = objective - value < 1e-5 * objective ? stalled + 1 : 0;
+            stalled = objective - value < 1e-8 * objective ? stalled + 1 : 0;
             objective = value;
             x_ = next;
             residuals_ = std::move(r);
-            damping = std::max(damping * 0.3, 1e-7);
+            damping = std::max(damping * 0.2, 1e-12);
             improved = true;
             continue;
           }

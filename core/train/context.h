@@ -114,7 +114,4 @@ Result<LayoutSet> layoutProblems(const TrainModel& model, const TrainOptions& op
 /// Runs every layout through the independent verifier; the first complaint is the error.
 Result<LayoutSet> verified(LayoutSet layouts);
 
-/// The layouts as a report lists them: equal ones folded.
-std::vector<BucketLayout> bucketLayouts(const TrainModel& model, const LayoutSet& layouts);
-
 }  // namespace vsim::core

@@ -48,6 +48,9 @@ struct LayoutSet {
   std::vector<std::size_t> ofGroup;  // per group, in the order of units and groups: its problem
 };
 
+/// The layouts as a report lists them: equal ones folded.
+std::vector<BucketLayout> bucketLayouts(const TrainModel& model, const LayoutSet& layouts);
+
 /// A rank's program with the layouts it was made from.
 struct BuiltProgram {
   StepProgram program;

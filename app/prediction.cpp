@@ -1,0 +1,95 @@
+#include "app/prediction.h"
+
+#include <algorithm>
+
+#include "sim/engine/simulator.h"
+#include "sim/memory/caching_allocator.h"
+
+namespace vsim::app {
+namespace {
+
+using namespace core;
+
+double recomputeFlopsPerToken(const StepProgram& program, double tokensPerRank, std::int64_t tensorParallel) {
+  double flops = 0;
+  for (const Instruction& i : program.step) {
+    if (i.kind != InstructionKind::kernel || i.phase != Phase::recompute) continue;
+    const Kernel& kernel = program.kernels[i.operand];
+    if (kernel.operation != kNone) flops += program.operations[kernel.operation].flops;
+  }
+  return flops * static_cast<double>(tensorParallel) / tokensPerRank;
+}
+
+RunFacts runFacts(const ModelGraph& graph, const Scenario& scenario, const Prepared& prepared,
+                  const StepProgram& program) {
+  const ModelConfig& model = graph.config();
+  const std::int64_t ranksOfTokens = scenario.parallel.fsdp * scenario.parallel.replicate;
+  const std::int64_t tokensPerRank =
+      scenario.batch.sequence * scenario.batch.microBatch * scenario.batch.accumulation;
+  BuiltProgram padding;
+  padding.layouts = bucketLayouts(prepared.model, prepared.layouts);
+  return {.scenario = scenario.name,
+          .system = std::string(prepared.system->name()),
+          .gpus = scenario.cluster.gpus,
+          .tokensPerStep = ranksOfTokens * tokensPerRank,
+          .parameters = graph.parameterCount(),
+          .activeParameters = graph.activeParameterCount(),
+          .layers = model.layers,
+          .heads = model.heads,
+          .headDim = model.headDim,
+          .sequence = scenario.batch.sequence,
+          .recomputeFlopsPerToken =
+              recomputeFlopsPerToken(program, static_cast<double>(tokensPerRank), scenario.parallel.tensor),
+          .paddingRatio = padding.paddingRatio(),
+          .simulatedRanks = 1,
+          .overrides = scenario.overrides};
+}
+
+}  // namespace
+
+Result<Prepared> prepare(const ModelGraph& graph, const Scenario& scenario, const SystemSpec& spec) {
+  Prepared prepared;
+  prepared.options = trainOptions(scenario, spec);
+  prepared.system = findSystem(spec.name);
+  if (!prepared.system) return fail("unknown system \"" + spec.name + "\"");
+  auto model = makeTrainModel(graph, scenario, spec, prepared.system->expertStorage());
+  if (!model) return tl::unexpected(model.error());
+  prepared.model = std::move(*model);
+  prepared.system->prepare(prepared.model, prepared.options);
+  auto layouts = prepared.system->plan(prepared.model, prepared.options);
+  if (!layouts) return tl::unexpected(layouts.error());
+  prepared.layouts = std::move(*layouts);
+  return prepared;
+}
+
+Result<Prediction> predict(const ModelGraph& graph, const Scenario& scenario, const Prepared& prepared,
+                           const CostModels& models, bool keepLogs) {
+  auto emitted = prepared.system->emit(prepared.model, prepared.options, prepared.layouts);
+  if (!emitted) return tl::unexpected(emitted.error());
+  const auto program = std::make_shared<const StepProgram>(std::move(*emitted));
+  CostTable costs = costTable(*program, models);
+  CostErrors errors;
+  for (const Cost& cost : costs.operations) errors.operations.push_back(cost.relativeError);
+  for (const Cost& cost : costs.collectives) errors.collectives.push_back(cost.relativeError);
+
+  const HardwareFacts hardware{.gpu = models.cluster.gpu.name,
+                               .peakFlops = models.cluster.gpu.peak(scenario.precision.compute),
+                               .capacityBytes = models.cluster.gpu.memory,
+                               .contextBytes = contextBytes(models.cluster.gpu),
+                               .ncclBytes = ncclBytes(*program, models)};
+  sim::AllocatorOptions memory;
+  memory.capacity = std::max<Bytes>(0, hardware.capacityBytes - hardware.contextBytes - hardware.ncclBytes);
+  sim::SimulatorOptions options;
+  options.makeMemory = [memory] { return std::make_unique<sim::CachingAllocator>(memory); };
+  options.slices = options.memory = keepLogs ? sim::Keep::everything : sim::Keep::lastStep;
+  options.ranks = scenario.cluster.gpus;
+  sim::Simulator simulator(std::move(costs), options);
+  auto log = simulator.execute(program, static_cast<int>(scenario.simulate.steps));
+  if (!log) return tl::unexpected(log.error());
+  Prediction prediction;
+  prediction.report = makeReport(*log, runFacts(graph, scenario, prepared, *program), hardware, &errors);
+  prediction.log = std::make_shared<const ExecutionLog>(std::move(*log));
+  return prediction;
+}
+
+}  // namespace vsim::app
