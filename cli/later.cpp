@@ -1,0 +1,20 @@
+#include "cli/commands.h"
+
+namespace vsim::cli {
+
+const std::vector<std::pair<std::string, std::string>>& laterCommands() {
+  static const std::vector<std::pair<std::string, std::string>> commands{
+      {"sweep", "`vsim run SCENARIO --set KEY=VALUE` simulates one point"},
+      {"tune", "`vsim run SCENARIO --set KEY=VALUE` tries one layout"},
+      {"memory", "`vsim run SCENARIO` shows the memory at the peak by category, --trace its course"},
+      {"collective", "`vsim run SCENARIO` shows size, time and bus bandwidth of the step's collectives"},
+      {"import", "a profile is a YAML file: write the measured costs there by hand"},
+      {"export", "`vsim show RUN --trace FILE` and `--json FILE` write what is stored"},
+      {"compare", "a scenario with several systems compares them; `vsim show RUN` prints one run"},
+      {"gui", "`vsim run SCENARIO --trace FILE` writes what ui.perfetto.dev displays"},
+      {"calibrate", "a profile is a YAML file: write the measured costs there by hand"},
+  };
+  return commands;
+}
+
+}  // namespace vsim::cli
