@@ -12,7 +12,8 @@
 
 namespace vsim::core {
 
-/// A kernel or collective that ran. `instruction` indexes StepProgram::step.
+/// A kernel or collective that ran; kernels without an operation are not listed. `instruction` indexes
+/// StepProgram::step.
 struct Slice {
   Index instruction = 0;
   StreamId stream = 0;

@@ -92,10 +92,11 @@ enum class KernelRole : std::uint8_t {
 };
 
 struct Kernel {
-  Index operation = kNone;  // into StepProgram::operations
+  Index operation = kNone;  // into StepProgram::operations; kNone: no launch, no time (data moves alone)
   KernelRole role = KernelRole::compute;
   Index unit = kNone;
-  std::vector<Index> reads{}, writes{};  // buffers; empty for compute kernels
+  std::vector<Index> reads{}, writes{};    // buffers; empty for compute kernels
+  Index firstTensor = 0, tensorCount = 0;  // role gradient: which tensors of the unit's table it makes
 };
 
 struct Collective {

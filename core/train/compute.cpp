@@ -1,8 +1,6 @@
 // The compute of blocks: kernels, token all-to-alls of expert parallelism, and the activations between
 // forward and backward. Part of TrainContext.
 
-#include <algorithm>
-
 #include "core/train/context.h"
 
 namespace vsim::core {
@@ -76,8 +74,7 @@ std::vector<Index> TrainContext::savedBuffers(const std::vector<SavedTensor>& sa
 }
 
 bool TrainContext::keepsInput(std::size_t block) const {
-  const std::vector<SavedTensor>& saved = model_.costs[model_.blocks[block].costs].saved;
-  return std::any_of(saved.begin(), saved.end(), [](const SavedTensor& t) { return t.layerInput; });
+  return model_.costs[model_.blocks[block].costs].keepsInput();
 }
 
 void TrainContext::launchAll(const std::vector<Index>& kernels, const std::vector<Operation>& operations,
@@ -100,6 +97,20 @@ void TrainContext::launchAll(const std::vector<Index>& kernels, const std::vecto
     }
     if (static_cast<int>(i) == combineAfter) builder_.communicate(block.tokens, compute_);
   }
+}
+
+Index TrainContext::gradientKernel(std::size_t block, std::size_t commIndex, Index buffer) {
+  const CommUnit& comm = comms_[commIndex];
+  const std::vector<std::size_t>& blockOf = comm.spec->blockOf;
+  const auto first = std::find(blockOf.begin(), blockOf.end(), block);
+  const auto last = std::find_if(first, blockOf.end(), [&](std::size_t b) { return b != block; });
+  VSIM_CHECK(std::find(last, blockOf.end(), block) == blockOf.end(),
+             "the tensors of one block are not neighbours in their unit");
+  return builder_.kernel({.role = KernelRole::gradient,
+                          .unit = comm.unit,
+                          .writes = {buffer},
+                          .firstTensor = static_cast<Index>(first - blockOf.begin()),
+                          .tensorCount = static_cast<Index>(last - first)});
 }
 
 void TrainContext::forward(std::size_t blockIndex) {
@@ -149,9 +160,7 @@ void TrainContext::backward(std::size_t blockIndex, const std::function<Gradient
   launchAll(kernels.backward, costs.backward, costs.backwardDispatchAfter, costs.backwardCombineAfter, false,
             kernels);
   for (const auto& [comm, buffer] : gradients)
-    builder_.launch(
-        builder_.kernel({.role = KernelRole::gradient, .unit = comms_[comm].unit, .writes = {buffer}}),
-        compute_);
+    builder_.launch(gradientKernel(blockIndex, comm, buffer), compute_);
   if (kernels.backwardTransient != kNone) builder_.release(kernels.backwardTransient);
   if (!costs.recompute.empty())
     for (const Index buffer : kernels.savedInRecompute) builder_.release(buffer);

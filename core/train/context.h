@@ -78,6 +78,7 @@ class TrainContext {
                  int dispatchAfter, int combineAfter, bool exchangeCounts, const BlockKernels& block);
   std::vector<Index> savedBuffers(const std::vector<SavedTensor>& saved, MemoryCategory category);
   [[nodiscard]] bool keepsInput(std::size_t block) const;
+  Index gradientKernel(std::size_t block, std::size_t comm, Index buffer);
 
   const TrainModel& model_;
   const TrainOptions& options_;

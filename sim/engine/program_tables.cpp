@@ -28,6 +28,10 @@ Result<void> fillWork(const core::StepProgram& program, const core::CostTable& c
   if (costs.launch < 0 || costs.hostCall < 0 || costs.driverAllocate < 0) return fail("negative host costs");
   tables.kernels.reserve(program.kernels.size());
   for (const core::Kernel& kernel : program.kernels) {
+    if (kernel.operation == core::kNone) {  // moves data on real executors only: no launch, no time
+      tables.kernels.emplace_back();
+      continue;
+    }
     if (kernel.operation >= program.operations.size()) return fail("a kernel names no operation");
     const core::Cost& cost = costs.operations[kernel.operation];
     const int count = std::max(program.operations[kernel.operation].count, 1);
@@ -49,7 +53,7 @@ Result<void> fillWork(const core::StepProgram& program, const core::CostTable& c
     if (program.collectives[i].group >= program.groups.size()) return fail("a collective names no group");
     if (!usable(cost)) return fail(fmt::format("the cost of collective {} is negative", i));
     tables.collectives.push_back(
-        {cost.time, costs.launch, 0, cost.slowdown, program.collectives[i].group, cost.provenance});
+        {cost.time, costs.launch, 0, cost.slowdown, program.collectives[i].group, cost.provenance, false});
   }
   return {};
 }
@@ -111,6 +115,7 @@ Result<void> checkLength(const core::StepProgram& program, const core::CostTable
       continue;
     }
     const Work& work = (kernel ? tables.kernels : tables.collectives)[instruction.operand];
+    if (work.free) continue;
     total += static_cast<double>(work.time) * stretch + static_cast<double>(work.hostTime);
     ++tables.launches;
   }

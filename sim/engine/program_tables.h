@@ -19,6 +19,7 @@ struct ProgramTables {
     double slowdown = 0;
     core::Index group = core::kNone;
     core::Provenance provenance = core::Provenance::modelled;
+    bool free = false;  // moves data in real executions only: takes no time here and is not logged
   };
   struct Memory {
     core::Bytes bytes = 0;

@@ -139,6 +139,7 @@ class Host {
   }
 
   void launch(const ProgramTables::Work& work, StreamId stream, Index index) {
+    if (work.free) return;
     Task task;
     task.issued = now_ + costs_.launch;
     task.time = work.time;
