@@ -29,7 +29,7 @@ Result<void> fillWork(const core::StepProgram& program, const core::CostTable& c
   tables.kernels.reserve(program.kernels.size());
   for (const core::Kernel& kernel : program.kernels) {
     if (kernel.operation == core::kNone) {  // moves data on real executors only: no launch, no time
-      tables.kernels.emplace_back();
+      tables.kernels.emplace_back().free = true;
       continue;
     }
     if (kernel.operation >= program.operations.size()) return fail("a kernel names no operation");
