@@ -93,11 +93,18 @@ build_jobs() {
   echo $((cores < memory ? cores : memory))
 }
 
+# configured PRESET: here, not before the checkout was moved.
+configured() {
+  [ -e "$root/build/$1/build.ninja" ] &&
+    grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$root/build/$1/CMakeCache.txt" 2>/dev/null
+}
+
 # configure PRESET [CMAKE ARGUMENT...]
 configure() {
   local preset=$1 log="$root/build/$1/configure.log"
   shift
   mkdir -p "$root/build/$preset"
+  configured "$preset" || set -- --fresh "$@"
   status_line "vsim: configuring"
   on_terminal || say "configuring"
   if ! (cd "$root" && cmake --preset "$preset" "$@") >"$log" 2>&1; then
