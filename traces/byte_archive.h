@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -13,15 +14,13 @@ namespace vsim::traces {
 /// eight bytes (little-endian), texts and lists with their length in front.
 class ByteWriter {
  public:
-  static constexpr bool kReads = false;
-
   void number(std::int64_t value) {
     auto rest = (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
-    while (rest >= 0x80) {
-      bytes_.push_back(static_cast<char>(rest | 0x80));
-      rest >>= 7;
-    }
-    bytes_.push_back(static_cast<char>(rest));
+    char buffer[10];
+    std::size_t size = 0;
+    for (; rest >= 0x80; rest >>= 7) buffer[size++] = static_cast<char>(rest | 0x80);
+    buffer[size++] = static_cast<char>(rest);
+    bytes_.append(buffer, size);
   }
 
   template <class T>
@@ -52,8 +51,6 @@ class ByteWriter {
 /// multiple of the input: `ok()` turns false and every later value is 0.
 class ByteReader {
  public:
-  static constexpr bool kReads = true;
-
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool atEnd() const { return rest_.empty(); }

@@ -95,29 +95,55 @@ class Delta {
   std::uint64_t last_ = 0;
 };
 
+// Long lists go column by column: equal neighbours compress to almost nothing.
+
+template <class Archive, class List, class Member>
+void column(Archive& archive, List& list, Member&& member) {
+  for (auto& item : list) archive(member(item));
+}
+template <class Archive, class List, class Member>
+void differences(Archive& archive, List& list, Member&& member) {
+  Delta delta;
+  for (auto& item : list) delta(archive, member(item));
+}
+
 template <class Archive, class Ranks>
 void rankFields(Archive& a, Ranks& r) {
   fields(a, r.name, r.firstRank, r.ranks);
   scalars(a, r.stepBegin);
   scalars(a, r.stepEnd);
-  Delta instruction, issued, begin, end;
-  each(a, r.slices, [&](auto& s) {
-    instruction(a, s.instruction);
-    fields(a, s.stream, s.step, s.provenance);
-    issued(a, s.issued);
-    begin(a, s.begin);
-    end(a, s.end);
-  });
-  Delta time, buffer, address, allocated, active, reserved;
-  each(a, r.memory, [&](auto& m) {
-    time(a, m.time);
-    buffer(a, m.buffer);
-    fields(a, m.step, m.allocate);
-    address(a, m.address);
-    allocated(a, m.allocated);
-    active(a, m.active);
-    reserved(a, m.reserved);
-  });
+  a.list(r.slices);
+  differences(
+      a, r.slices, [](auto& s) -> auto& { return s.instruction; });
+  column(
+      a, r.slices, [](auto& s) -> auto& { return s.stream; });
+  column(
+      a, r.slices, [](auto& s) -> auto& { return s.step; });
+  column(
+      a, r.slices, [](auto& s) -> auto& { return s.provenance; });
+  differences(
+      a, r.slices, [](auto& s) -> auto& { return s.issued; });
+  differences(
+      a, r.slices, [](auto& s) -> auto& { return s.begin; });
+  differences(
+      a, r.slices, [](auto& s) -> auto& { return s.end; });
+  a.list(r.memory);
+  differences(
+      a, r.memory, [](auto& m) -> auto& { return m.time; });
+  differences(
+      a, r.memory, [](auto& m) -> auto& { return m.buffer; });
+  column(
+      a, r.memory, [](auto& m) -> auto& { return m.step; });
+  column(
+      a, r.memory, [](auto& m) -> auto& { return m.allocate; });
+  differences(
+      a, r.memory, [](auto& m) -> auto& { return m.address; });
+  differences(
+      a, r.memory, [](auto& m) -> auto& { return m.allocated; });
+  differences(
+      a, r.memory, [](auto& m) -> auto& { return m.active; });
+  differences(
+      a, r.memory, [](auto& m) -> auto& { return m.reserved; });
   fields(a, r.peak.allocated, r.peak.active, r.peak.reserved, r.peak.time, r.peak.allocationRetries,
          r.peak.outOfMemory, r.peak.outOfMemoryBuffer);
   for (auto& bytes : r.peak.byCategory) a(bytes);
