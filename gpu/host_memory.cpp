@@ -1,0 +1,96 @@
+#include "gpu/host_memory.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/base/checked.h"
+#include "gpu/rounding.h"
+
+namespace vsim::gpu {
+
+using core::Index;
+using core::Picoseconds;
+
+namespace {
+
+constexpr std::uint32_t kPoison = 0x7fc0dead;
+
+std::size_t floatsOf(const core::Buffer& buffer) {
+  if (isFloating(buffer.dtype)) return static_cast<std::size_t>(buffer.elements);
+  constexpr std::int64_t kFloat = sizeof(float);
+  return static_cast<std::size_t>(core::ceilDivide(buffer.elements * core::bytesOf(buffer.dtype), kFloat));
+}
+
+}  // namespace
+
+float poison() { return std::bit_cast<float>(kPoison); }
+bool isPoison(float value) { return std::bit_cast<std::uint32_t>(value) == kPoison; }
+
+void HostBlock::spoil() {
+  std::fill(data_.begin(), data_.end(), poison());
+  spoiled_.store(true, std::memory_order_release);
+}
+
+HostMemory::HostMemory(const core::StepProgram& program)
+    : program_(program), pools_(program.streams.size()), live_(program.buffers.size(), nullptr) {}
+
+core::Result<HostMemory::Request> HostMemory::allocate(Index index, Picoseconds time) {
+  const core::Buffer& buffer = program_.buffers[index];
+  if (live_[index] != nullptr)
+    return core::fail("buffer '" + buffer.name + "' is allocated while it is live");
+  Request request;
+  Pool& pool = pools_[buffer.stream];
+  request.spoil = pool.released;
+  // Taken before the newly released ones join: those are not spoiled yet.
+  request.block = live_[index] = take(buffer.stream, floatsOf(buffer));
+  pool.free.insert(pool.free.end(), pool.released.begin(), pool.released.end());
+  pool.released.clear();
+  allocated_ += buffer.bytes();
+  byCategory_[static_cast<std::size_t>(buffer.category)] += buffer.bytes();
+  updatePeak(peak_, time);
+  updatePeak(stepPeak_, time);
+  return request;
+}
+
+HostBlock* HostMemory::take(core::StreamId stream, std::size_t floats) {
+  std::vector<HostBlock*>& free = pools_[stream].free;
+  const auto found = std::find_if(free.begin(), free.end(), [&](HostBlock* block) {
+    return block->data().size() == floats && block->spoiled();
+  });
+  HostBlock* block = nullptr;
+  if (found != free.end()) {
+    block = *found;
+    free.erase(found);
+  } else {
+    blocks_.push_back(std::make_unique<HostBlock>(floats));
+    block = blocks_.back().get();
+    taken_ += static_cast<core::Bytes>(floats * sizeof(float));
+  }
+  block->handOut();
+  return block;
+}
+
+core::Result<void> HostMemory::release(Index index) {
+  const core::Buffer& buffer = program_.buffers[index];
+  if (live_[index] == nullptr)
+    return core::fail("buffer '" + buffer.name + "' is released while it is not live");
+  pools_[buffer.stream].released.push_back(live_[index]);
+  live_[index] = nullptr;
+  allocated_ -= buffer.bytes();
+  byCategory_[static_cast<std::size_t>(buffer.category)] -= buffer.bytes();
+  return {};
+}
+
+void HostMemory::updatePeak(core::MemoryPeak& peak, Picoseconds time) const {
+  if (allocated_ <= peak.allocated) return;
+  peak.allocated = peak.active = peak.reserved = allocated_;
+  peak.byCategory = byCategory_;
+  peak.time = time;
+}
+
+void HostMemory::beginStep(Picoseconds time) {
+  stepPeak_ = {};
+  updatePeak(stepPeak_, time);
+}
+
+}  // namespace vsim::gpu
