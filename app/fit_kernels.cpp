@@ -153,24 +153,30 @@ void toPriors(FitProblem& problem) {
   for (FitVariable& variable : problem.variables) *variable.value = variable.prior;
 }
 
-/// One block alone, from whole and from fractional waves (they give separate minima); keeps the better.
+/// The variables of one block with its rows. Shared rates that exist already count as constants.
 template <class Kind>
-void fitBlock(sim::KernelParameters& p, const std::string& key, const Cases& cases) {
+FitProblem blockProblem(sim::KernelParameters& p, const std::string& key, const Cases& cases,
+                        double rateSpread) {
   auto& block = Kind::blocks(p)[key];
-  block.source = sourceText(cases);
   const std::vector<int> rows = firstRows(cases.size());
   FitProblem problem;
   addValues(problem, block.values, rows);
   Kind::setPriors(problem, block.values, cases, rows);
-  addRates(problem, block.rates, rowsByRateKey(cases, rows),
-           std::hypot(Kind::kSharedSpread, Kind::kOwnSpread));
+  addRates(problem, block.rates, rowsByRateKey(cases, rows), rateSpread);
   for (const KernelCase* kernel : cases) problem.weights.push_back(Kind::weight(*kernel));
   bindRows(problem, cases, p);
+  return problem;
+}
+
+/// One block alone, from whole and from fractional waves (they give separate minima); keeps the better.
+template <class Kind>
+void fitBlock(sim::KernelParameters& p, const std::string& key, const Cases& cases) {
+  FitProblem problem = blockProblem<Kind>(p, key, cases, std::hypot(Kind::kSharedSpread, Kind::kOwnSpread));
   std::vector<double> best;
   double bestObjective = 0;
   for (const double rounding : {0.15, 0.75}) {
     toPriors(problem);
-    block.values.waveRounding = rounding;
+    Kind::blocks(p)[key].values.waveRounding = rounding;
     const double objective = fit(problem);
     if (!best.empty() && objective >= bestObjective) continue;
     bestObjective = objective;
@@ -180,30 +186,74 @@ void fitBlock(sim::KernelParameters& p, const std::string& key, const Cases& cas
   for (std::size_t i = 0; i < best.size(); ++i) *problem.variables[i].value = best[i];
 }
 
-/// All blocks of a kind: each alone first, then together with rates that a library keeps on every board, so
-/// that a library known from one board is not unknown on the next.
+/// Splits the rates of separately fitted blocks into what a library keeps on every board (shared), what is
+/// special to the block, and the block's efficiency. No prediction changes: it is the most likely split under
+/// normal priors, found by coordinate descent on a convex quadratic.
+template <class Kind>
+void shareRates(sim::KernelParameters& p, const std::map<std::string, Cases>& blocks) {
+  constexpr double kEfficiencySpread = 0.3;
+  const double own = 1 / (Kind::kOwnSpread * Kind::kOwnSpread);
+  const double shared = 1 / (Kind::kSharedSpread * Kind::kSharedSpread);
+  struct Entry {
+    std::string block, rate;
+    double value, confidence;
+  };
+  std::vector<Entry> entries;
+  std::map<std::string, double> shift, common;
+  for (const auto& [key, cases] : blocks) {
+    const RowsByKey rows = rowsByRateKey(cases, firstRows(cases.size()));
+    for (const auto& [name, value] : Kind::blocks(p)[key].rates.entries()) {
+      const auto count = static_cast<double>(rows.at(name).size());
+      entries.push_back({key, name, std::log(value), count / (count + 4)});
+      shift[key] = 0;
+      common[name] = 0;
+    }
+  }
+  for (int round = 0; round < 300; ++round) {
+    for (auto& [name, value] : common) {
+      double sum = 0, weight = shared;
+      for (const Entry& e : entries)
+        if (e.rate == name) {
+          sum += own * e.confidence * (e.value + shift[e.block]);
+          weight += own * e.confidence;
+        }
+      value = sum / weight;
+    }
+    for (auto& [key, value] : shift) {
+      double sum = 0, weight = 1 / (kEfficiencySpread * kEfficiencySpread);
+      for (const Entry& e : entries)
+        if (e.block == key) {
+          sum += own * e.confidence * (common[e.rate] - e.value);
+          weight += own * e.confidence;
+        }
+      // The efficiency takes the opposite shift and has an upper bound.
+      const auto& values = Kind::blocks(p)[key].values;
+      const double upper = sim::parameterFields<typename Kind::Values>()[0].upper;
+      value = std::max(sum / weight, std::log(values.efficiency / upper));
+    }
+  }
+  for (const auto& [name, value] : common) Kind::sharedRates(p).at(name) = std::exp(value);
+  for (const auto& [key, value] : shift) Kind::blocks(p)[key].values.efficiency *= std::exp(-value);
+  for (const Entry& e : entries)
+    Kind::blocks(p)[e.block].rates.at(e.rate) = std::exp(e.value + shift[e.block] - common[e.rate]);
+}
+
+/// All blocks of a kind: each alone, then again around the rates they share, so that a library known from one
+/// board is not unknown on the next.
 template <class Kind>
 void fitKind(sim::KernelParameters& p, const std::map<std::string, Cases>& blocks) {
   Cases all;
-  std::map<std::string, std::vector<int>> rowsOf;
   for (const auto& [key, cases] : blocks) {
     fitBlock<Kind>(p, key, cases);
-    for (const KernelCase* kernel : cases) {
-      rowsOf[key].push_back(static_cast<int>(all.size()));
-      all.push_back(kernel);
-    }
+    Kind::blocks(p)[key].source = sourceText(cases);
+    all.insert(all.end(), cases.begin(), cases.end());
   }
-  FitProblem problem;
-  for (const auto& [key, rows] : rowsOf) {
-    auto& block = Kind::blocks(p)[key];
-    addValues(problem, block.values, rows);
-    Kind::setPriors(problem, block.values, all, rows);
-    addRates(problem, block.rates, rowsByRateKey(all, rows), Kind::kOwnSpread);
+  shareRates<Kind>(p, blocks);
+  Kind::sharedRates(p).source = sourceText(all);
+  for (const auto& [key, cases] : blocks) {
+    FitProblem problem = blockProblem<Kind>(p, key, cases, Kind::kOwnSpread);
+    fit(problem, 30);
   }
-  addRates(problem, Kind::sharedRates(p), rowsByRateKey(all, firstRows(all.size())), Kind::kSharedSpread);
-  for (const KernelCase* kernel : all) problem.weights.push_back(Kind::weight(*kernel));
-  bindRows(problem, all, p);
-  fit(problem, 40);
 }
 
 /// Spread of the prior of a memory rate: narrower for what is specific.

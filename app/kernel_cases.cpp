@@ -33,14 +33,6 @@ const Format* findFormat(std::string_view name) {
   return nullptr;
 }
 
-double peakOf(const core::GpuSpec& gpu, std::string_view format) {
-  const double fp8 = gpu.peakFp8 > 0 ? gpu.peakFp8 : gpu.peakBf16;
-  if (format == "fp32") return gpu.peakFp32;
-  if (format == "nvfp4") return 2 * fp8;
-  if (format == "bf16") return gpu.peakBf16;
-  return fp8;
-}
-
 /// Builds the case of one row.
 class Builder {
  public:
@@ -78,9 +70,7 @@ class Builder {
   }
 
  private:
-  [[nodiscard]] sim::Device device(std::string_view format) const {
-    return {peakOf(gpu_, format), gpu_.hbmBytesPerSecond, static_cast<double>(gpu_.sms)};
-  }
+  [[nodiscard]] sim::Device device(std::string_view format) const { return sim::deviceFor(gpu_, format); }
   void countWork(double work, double peak) {
     case_.work += work;
     case_.peak = peak;

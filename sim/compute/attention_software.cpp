@@ -31,7 +31,7 @@ AttentionChoice chooseAttention(const KernelParameters& parameters, const core::
                                 const std::string& library, Direction direction) {
   const std::string_view way = direction == Direction::forward ? "forward" : "backward";
   AttentionChoice choice;
-  choice.device = {gpu.peakBf16, gpu.hbmBytesPerSecond, static_cast<double>(gpu.sms)};
+  choice.device = deviceFor(gpu, "bf16");
   std::string name = library.empty() ? usualAttention(gpu) : library;
   choice.eager = name == "eager";
   // Triton's and FlashAttention-1's kernels reach about 0.55 of FlashAttention-2 (FlashAttention-2 paper,
@@ -46,22 +46,26 @@ AttentionChoice chooseAttention(const KernelParameters& parameters, const core::
     // ratio of SM counts and of boost clocks (1.755 GHz and 1.85 GHz against 1.41 GHz).
     const double clocks = gpu.computeCapability >= 100 ? 1.31 : 1.245;
     choice.block = findAttention(parameters, "A100", way);
+    choice.device.tensorShare = 1;
     choice.device.peak = 312e12 * clocks * gpu.sms / 108.0;
-    choice.rate = scale * choice.block->rates.valueOr("flash2", 1);
+    choice.rate =
+        scale * choice.block->rates.valueOr("flash2", 1) * parameters.attentionRates.valueOr("flash2", 1);
     return choice;
   }
-  for (const std::string& related : relatedClasses(name, gpu.computeCapability))
-    for (const std::string& family : similarFamilies(gpu.family)) {
-      const auto it = parameters.attention.find(family + " " + std::string(way));
-      if (it == parameters.attention.end()) continue;
-      const double* rate = it->second.rates.find(related);
-      if (!rate) continue;
-      choice.block = &it->second;
-      choice.rate = scale * *rate;
-      return choice;
-    }
   choice.block = findAttention(parameters, gpu.family, way);
   choice.rate = scale;
+  const auto related = relatedClasses(name, gpu.computeCapability);
+  // A rate measured in this direction on this family comes first, then what the library keeps on every board.
+  for (const std::string& candidate : related)
+    if (const double* own = choice.block->rates.find(candidate)) {
+      choice.rate = scale * *own * parameters.attentionRates.valueOr(candidate, 1);
+      return choice;
+    }
+  for (const std::string& candidate : related)
+    if (const double* shared = parameters.attentionRates.find(candidate)) {
+      choice.rate = scale * *shared;
+      return choice;
+    }
   return choice;
 }
 

@@ -51,7 +51,7 @@ double attentionSeconds(const AttentionShape& s, const Device& device, const Att
   const bool forward = s.direction == Direction::forward;
   const double flops = attentionFlops(s);
   const double ratePerSm = device.peak / device.sms * p.efficiency * rate / powerDroop(p.powerDroop, flops);
-  const double block = 2 * kTile * kTile * (headWork(s) + p.softmaxCost) / ratePerSm;
+  const double block = 2 * kTile * kTile * (headWork(s) + p.softmaxCost * device.tensorShare) / ratePerSm;
   const Blocks blocks = blocksPerTile(s, p.windowOverhead);
   const double tiles = std::ceil((forward ? s.queries : s.keys) / kTile) * s.batch * s.heads;
   const double x = tiles / device.sms;

@@ -49,7 +49,9 @@ double gemmSeconds(const GemmShape& s, const Device& device, const GemmParameter
   // The fp32 buffer is read and written (6 bytes more per element than a bf16 output); 0.7 of it is seen in
   // published weight-gradient times, the rest hides behind the main loop.
   if (s.accumulatesFp32) time += 0.7 * 6 * s.m * s.n * s.batch / device.bandwidth;
-  time += p.quantizePasses * 3 * s.m * s.k * s.batch / device.bandwidth;
+  if (s.quantizesInput)
+    time += p.quantizeFloorUs * 1e-6 + p.quantizePasses * 3 * s.m * s.k * s.batch / device.bandwidth;
+  if (s.hostBound) time = std::max(time, p.hostFloorUs * 1e-6);
   return std::max(time, flops / device.peak);
 }
 

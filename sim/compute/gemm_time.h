@@ -9,6 +9,9 @@ struct Device {
   double peak = 0;       // FLOP/s of the operands' format, dense
   double bandwidth = 0;  // HBM bytes/s
   double sms = 0;
+  /// Tensor peak per SM relative to the full chip of its generation: below 1 where a product has its tensor
+  /// cores slowed down but not the rest of the SM (H20).
+  double tensorShare = 1;
 };
 
 /// `batch` products of m x k by k x n.
@@ -16,6 +19,8 @@ struct GemmShape {
   double m = 0, n = 0, k = 0, batch = 1;
   double operandBytes = 2, outputBytes = 2;  // per element
   bool accumulatesFp32 = false;              // the output is added to an fp32 buffer
+  bool quantizesInput = false;  // a kernel in front converts the activations to the operands' format
+  bool hostBound = false;       // launched by an eager framework, not from a graph
 };
 
 /// Seconds of a dense matrix product: the fastest of seven tile shapes and three k splits.

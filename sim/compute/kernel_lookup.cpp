@@ -41,7 +41,45 @@ std::string_view operation(std::string_view op) {
   return op;
 }
 
+/// What kind of kernel an operation is; operations that no table has measured behave like their kind.
+std::string_view operationClass(std::string_view op) {
+  struct Pattern {
+    std::string_view text, name;
+  };
+  static constexpr std::array<Pattern, 14> patterns{{{"norm", "norm"},
+                                                     {"dyt", "norm"},
+                                                     {"adam", "optimizer"},
+                                                     {"sgd", "optimizer"},
+                                                     {"rope", "rope"},
+                                                     {"cross_entropy", "loss"},
+                                                     {"kl_div", "loss"},
+                                                     {"softmax", "softmax"},
+                                                     {"swiglu", "activation"},
+                                                     {"geglu", "activation"},
+                                                     {"activation", "activation"},
+                                                     {"embedding", "embedding"},
+                                                     {"quant", "quantize"},
+                                                     {"stream", "elementwise"}}};
+  for (const Pattern& pattern : patterns)
+    if (op.find(pattern.text) != std::string_view::npos) return pattern.name;
+  return "elementwise";
+}
+
 }  // namespace
+
+Device deviceFor(const core::GpuSpec& gpu, std::string_view format) {
+  const double fp8 = gpu.peakFp8 > 0 ? gpu.peakFp8 : gpu.peakBf16;
+  Device device{gpu.peakBf16, gpu.hbmBytesPerSecond, static_cast<double>(gpu.sms)};
+  if (format == "fp32" && gpu.peakFp32 > 0) device.peak = gpu.peakFp32;
+  if (format == "fp8" || format == "fp8_block" || format == "mxfp8") device.peak = fp8;
+  if (format == "nvfp4") device.peak = gpu.peakFp8 > 0 ? 2 * fp8 : gpu.peakBf16;
+  // Boards of one generation differ in clock, which slows all of an SM alike; a factor of two and more is not
+  // clock.
+  constexpr double kHopperPeakPerSm = 989.4e12 / 132;
+  const double share = gpu.peakBf16 / gpu.sms / kHopperPeakPerSm;
+  if (gpu.computeCapability == 90 && share < 0.5) device.tensorShare = share;
+  return device;
+}
 
 std::vector<std::string> similarFamilies(std::string_view family) {
   // By tensor-core generation, then by memory system.
@@ -125,9 +163,12 @@ std::string libraryClass(std::string_view library) {
 std::vector<std::string> memoryRateKeys(std::string_view op, std::string_view library,
                                         std::string_view format, std::string_view family, double columns) {
   std::vector<std::string> keys;
+  const std::string_view direction = op.substr(operation(op).size());
+  keys.push_back(fmt::format("class|{}{}", operationClass(op), direction));
   keys.emplace_back(op);
   const std::string name = libraryClass(library);
   if (!name.empty()) {
+    keys.push_back(fmt::format("library|{}", name));
     keys.push_back(fmt::format("{}|{}", op, name));
     keys.push_back(fmt::format("{}|{}|{}|{}", op, name, format, family));
   }
@@ -136,6 +177,11 @@ std::vector<std::string> memoryRateKeys(std::string_view op, std::string_view li
     keys.push_back(fmt::format("width|{}|{}", operation(op), width));
   }
   return keys;
+}
+
+std::vector<std::string> memoryFloorKeys(std::string_view op, std::string_view library,
+                                         std::string_view family) {
+  return {fmt::format("floor|{}|{}|{}", op, libraryClass(library), family)};
 }
 
 double memoryRate(const Rates& rates, std::string_view op, std::string_view library, std::string_view format,

@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/profile/hardware.h"
+#include "sim/compute/gemm_time.h"
 #include "sim/compute/kernel_parameters.h"
 
 namespace vsim::sim {
@@ -16,6 +18,10 @@ const ParameterBlock<GroupedParameters>* findGrouped(const KernelParameters& p, 
 const ParameterBlock<AttentionParameters>* findAttention(const KernelParameters& p, std::string_view family,
                                                          std::string_view direction);
 const ParameterBlock<MemoryParameters>* findMemory(const KernelParameters& p, std::string_view family);
+
+/// The board's rates for operands of `format` ("bf16", "fp32", "fp8", "fp8_block", "mxfp8", "nvfp4"; nvfp4
+/// runs at twice the fp8 peak). Formats that a board lacks run at the bf16 peak.
+Device deviceFor(const core::GpuSpec& gpu, std::string_view format);
 
 /// Families from the most to the least similar to `family`, itself first.
 std::vector<std::string> similarFamilies(std::string_view family);
@@ -34,5 +40,9 @@ double memoryRate(const Rates& rates, std::string_view op, std::string_view libr
 /// The keys that memoryRate looks up.
 std::vector<std::string> memoryRateKeys(std::string_view op, std::string_view library,
                                         std::string_view format, std::string_view family, double columns);
+
+/// Keys of multipliers of the floor: a few library calls are bound by the host at every size.
+std::vector<std::string> memoryFloorKeys(std::string_view op, std::string_view library,
+                                         std::string_view family);
 
 }  // namespace vsim::sim

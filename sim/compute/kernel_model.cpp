@@ -22,10 +22,10 @@ constexpr std::size_t kDTypes = 7;
 
 double toDouble(std::int64_t value) { return static_cast<double>(value); }
 
-/// Share of HBM peak that current training kernels reach, by MemoryOp (forward, backward), before the
-/// family's own factor. Norms: 0.75 forward and 0.35 backward (cuDNN and compiled kernels on H200 and GB200);
-/// elementwise 0.87 (A100, above 250 MB); optimizer: fused Adam 0.88 of HBM peak on an H100; rope, loss:
-/// fused kernels. Means of published kernel times (sources in the parameter file).
+/// Share of HBM peak that current training kernels reach, by MemoryOp (forward, backward), on every board
+/// (the size ramp of Blackwell comes on top). Norms: 0.75 forward and 0.35 backward (cuDNN and compiled
+/// kernels on H200 and GB200); elementwise 0.87 (A100, above 250 MB); optimizer: fused Adam 0.88 of HBM peak
+/// on an H100; rope, loss: fused kernels. Means of published kernel times (sources in the parameter file).
 struct Efficiency {
   double forward, backward;
 };
@@ -43,7 +43,23 @@ constexpr std::array<Efficiency, kMemoryOps> kEfficiency{{{0.87, 0.87},    // el
                                                           {0.60, 0.60},    // permute
                                                           {0.87, 0.87},    // quantize
                                                           {0.80, 0.80}}};  // reduction
-constexpr double kReferenceEfficiency = 0.87;
+
+/// Libraries that stand for current software, best first: products by cuBLASLt, grouped products by PyTorch
+/// and TransformerEngine.
+constexpr std::array<std::string_view, 4> kCurrentGemm{"aic/trtllm", "aic/sglang", "aic/vllm", "simumax"};
+constexpr std::array<std::string_view, 4> kCurrentGrouped{
+    "product|torch._grouped_mm", "product|transformerengine grouped gemm",
+    "layer|trtllm moe_torch_flow_cutlass", "layer|trtllm moe_torch_flow"};
+
+/// Rate of the first library that the block or, failing that, any board has measured.
+template <std::size_t N>
+double currentRate(const Rates& own, const Rates& shared, const std::array<std::string_view, N>& libraries) {
+  for (const std::string_view name : libraries)
+    if (const double* rate = own.find(name)) return *rate * shared.valueOr(name, 1);
+  for (const std::string_view name : libraries)
+    if (const double* rate = shared.find(name)) return *rate;
+  return 1;
+}
 
 std::string_view formatOf(core::DType type) {
   switch (type) {
@@ -88,7 +104,8 @@ struct KernelModel::Tables {
   std::array<Gemm, kDTypes> gemm;
   std::array<Grouped, kDTypes> grouped;
   AttentionChoice forward, backward;
-  const ParameterBlock<MemoryParameters>* memory = nullptr;
+  MemoryParameters memory;
+  double memoryError = 0;
 };
 
 core::Result<KernelParameters> KernelModel::loadParameters(const std::string& path) {
@@ -114,15 +131,20 @@ KernelModel::KernelModel(core::GpuSpec gpu, KernelParameters parameters, KernelS
     const std::string_view format = formatOf(static_cast<core::DType>(i));
     auto& gemm = tables->gemm[i];
     gemm.block = findGemm(p, gpu_.family, format);
-    gemm.rate = gemm.block->rates.valueOr("current", 1) * tensorRate;
+    gemm.rate = currentRate(gemm.block->rates, p.gemmRates, kCurrentGemm) * tensorRate;
     auto& grouped = tables->grouped[i];
     grouped.block = findGrouped(p, gpu_.family, format);
-    grouped.rate = grouped.block->rates.valueOr("current", 1) * tensorRate;
+    grouped.rate = currentRate(grouped.block->rates, p.groupedRates, kCurrentGrouped) * tensorRate;
   }
   const std::string library = attentionClass(software_.attention);
   tables->forward = chooseAttention(p, gpu_, library, Direction::forward);
   tables->backward = chooseAttention(p, gpu_, library, Direction::backward);
-  tables->memory = findMemory(p, gpu_.family);
+  const ParameterBlock<MemoryParameters>& memory = *findMemory(p, gpu_.family);
+  tables->memory = memory.values;
+  tables->memory.efficiency = 1;  // kEfficiency is absolute
+  tables->memory.cacheFactor = std::max(1.0, memory.values.cacheFactor);
+  if (gpu_.computeCapability < 100) tables->memory.sizeRamp = 0;
+  tables->memoryError = memory.relativeError;
   tables_ = std::move(tables);
 }
 
@@ -151,11 +173,6 @@ core::Cost modelled(double seconds, int count, double relativeError) {
           .relativeError = relativeError};
 }
 
-Device deviceFor(const core::GpuSpec& gpu, core::DType type) {
-  const double peak = gpu.peak(type);
-  return {peak > 0 ? peak : gpu.peakBf16, gpu.hbmBytesPerSecond, static_cast<double>(gpu.sms)};
-}
-
 }  // namespace
 
 core::Cost KernelModel::gemmCost(const core::Operation& op) const {
@@ -167,9 +184,10 @@ core::Cost KernelModel::gemmCost(const core::Operation& op) const {
                         .batch = toDouble(std::max<std::int64_t>(op.groups, 1)),
                         .operandBytes = operandBytes,
                         .outputBytes = std::max(operandBytes, 2.0),
-                        .accumulatesFp32 = op.accumulatesFp32};
-  return modelled(gemmSeconds(shape, deviceFor(gpu_, op.dtype), table.block->values, table.rate), op.count,
-                  table.block->relativeError);
+                        .accumulatesFp32 = op.accumulatesFp32,
+                        .quantizesInput = op.dtype == core::DType::fp8};
+  return modelled(gemmSeconds(shape, deviceFor(gpu_, formatOf(op.dtype)), table.block->values, table.rate),
+                  op.count, table.block->relativeError);
 }
 
 core::Cost KernelModel::groupedCost(const core::Operation& op) const {
@@ -181,8 +199,8 @@ core::Cost KernelModel::groupedCost(const core::Operation& op) const {
                            .n = toDouble(op.n),
                            .k = toDouble(op.k),
                            .operandBytes = toDouble(core::bytesOf(op.dtype))};
-  return modelled(groupedSeconds(shape, deviceFor(gpu_, op.dtype), table.block->values, table.rate), op.count,
-                  table.block->relativeError);
+  return modelled(groupedSeconds(shape, deviceFor(gpu_, formatOf(op.dtype)), table.block->values, table.rate),
+                  op.count, table.block->relativeError);
 }
 
 core::Cost KernelModel::attentionCost(const core::Operation& op) const {
@@ -208,21 +226,20 @@ core::Cost KernelModel::attentionCost(const core::Operation& op) const {
   const double products = forward ? 2 : 5, bytesPerScore = forward ? 20 : 24;
   const GemmShape product{
       .m = shape.queries, .n = shape.keys, .k = shape.headDim, .batch = shape.batch * shape.heads};
-  const Device device = deviceFor(gpu_, op.dtype);
+  const Device device = deviceFor(gpu_, formatOf(op.dtype));
   const double seconds = products * gemmSeconds(product, device, gemm.block->values, gemm.rate) +
-                         memorySeconds({.bytes = scores * bytesPerScore}, device, tables_->memory->values, 1);
+                         memorySeconds({.bytes = scores * bytesPerScore}, device, tables_->memory, 1);
   return modelled(seconds, op.count, 0.25);
 }
 
 core::Cost KernelModel::memoryCost(const core::Operation& op) const {
-  const ParameterBlock<MemoryParameters>& block = *tables_->memory;
   const Efficiency& e = kEfficiency[static_cast<std::size_t>(op.memoryOp) % kMemoryOps];
   const double count = std::max(op.count, 1);
   const MemoryShape shape{.bytes = (toDouble(op.bytesRead) + toDouble(op.bytesWritten)) / count};
-  const Device device{gpu_.peakBf16, gpu_.hbmBytesPerSecond, static_cast<double>(gpu_.sms)};
-  const double rate = (op.backward ? e.backward : e.forward) / kReferenceEfficiency;
-  const double seconds = memorySeconds(shape, device, block.values, rate);
-  core::Cost cost = modelled(seconds, op.count, block.relativeError);
+  const Device device = deviceFor(gpu_, "bf16");
+  const double rate = op.backward ? e.backward : e.forward;
+  const double seconds = memorySeconds(shape, device, tables_->memory, rate);
+  core::Cost cost = modelled(seconds, op.count, tables_->memoryError);
   // Slows others by its share of the memory bandwidth.
   cost.slowdown = std::min(1.0, shape.bytes / device.bandwidth / seconds);
   return cost;

@@ -1,6 +1,7 @@
 #include "sim/compute/kernel_parameters.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -55,14 +56,16 @@ class Reader {
     const auto space = inner.find(' ');
     kind_ = std::string(inner.substr(0, space));
     key_ = space == std::string_view::npos ? std::string() : std::string(trim(inner.substr(space)));
-    static const std::vector<std::string> kinds{"gemm", "attention", "grouped", "memory", "memory_rates"};
+    static const std::vector<std::string> kinds{"gemm",          "attention",   "grouped",
+                                                "memory",        "gemm_rates",  "attention_rates",
+                                                "grouped_rates", "memory_rates"};
     if (std::find(kinds.begin(), kinds.end(), kind_) == kinds.end()) {
       const std::string near = core::nearest(kind_, kinds);
       return report(inner, fmt::format("unknown section '{}'", kind_),
-                    near.empty() ? "known: gemm, attention, grouped, memory, memory_rates"
+                    near.empty() ? fmt::format("known: {}", fmt::join(kinds, ", "))
                                  : fmt::format("did you mean '{}'?", near));
     }
-    if (key_.empty() != (kind_ == "memory_rates"))
+    if (key_.empty() != kind_.ends_with("_rates"))
       report(inner, fmt::format("section '{}' {} a family", kind_, key_.empty() ? "needs" : "takes no"));
   }
 
@@ -84,7 +87,7 @@ class Reader {
     if (kind_ == "attention") return readValue(parameters_.attention[key_], name, value, number);
     if (kind_ == "grouped") return readValue(parameters_.grouped[key_], name, value, number);
     if (kind_ == "memory") return readValue(parameters_.memory[key_], name, value, number);
-    report(name, fmt::format("'{}' does not belong into section memory_rates", name));
+    report(name, fmt::format("'{}' does not belong into section {}", name, kind_));
   }
 
   void readSource(std::string_view value) {
@@ -100,21 +103,23 @@ class Reader {
     else if (kind_ == "memory")
       parameters_.memory[key_].source = std::move(text);
     else
-      parameters_.memoryRatesSource = std::move(text);
+      currentRates().source = std::move(text);
+  }
+
+  Rates& currentRates() {
+    if (kind_ == "gemm") return parameters_.gemm[key_].rates;
+    if (kind_ == "attention") return parameters_.attention[key_].rates;
+    if (kind_ == "grouped") return parameters_.grouped[key_].rates;
+    if (kind_ == "memory") return parameters_.memory[key_].rates;
+    if (kind_ == "gemm_rates") return parameters_.gemmRates;
+    if (kind_ == "attention_rates") return parameters_.attentionRates;
+    if (kind_ == "grouped_rates") return parameters_.groupedRates;
+    return parameters_.memoryRates;
   }
 
   void readRate(std::string_view at, std::string_view name, double value) {
     if (!(value >= 1e-3 && value <= 1e3)) return report(at, "a rate must be between 0.001 and 1000");
-    if (kind_ == "gemm")
-      parameters_.gemm[key_].rates.at(name) = value;
-    else if (kind_ == "attention")
-      parameters_.attention[key_].rates.at(name) = value;
-    else if (kind_ == "grouped")
-      parameters_.grouped[key_].rates.at(name) = value;
-    else if (kind_ == "memory")
-      parameters_.memory[key_].rates.at(name) = value;
-    else
-      parameters_.memoryRates.at(name) = value;
+    currentRates().at(name) = value;
   }
 
   template <class Values>
@@ -167,7 +172,7 @@ void writeBlocks(std::string& out, std::string_view kind, const Blocks<Values>& 
 template <>
 std::span<const ParameterField<GemmParameters>> parameterFields() {
   using P = GemmParameters;
-  static constexpr std::array<ParameterField<P>, 11> fields{{
+  static constexpr std::array<ParameterField<P>, 13> fields{{
       {"efficiency", &P::efficiency, true, 0.82, 0.3, 0.02, 1.0},
       {"k_overhead", &P::kOverhead, true, 130, 0.8, 1, 3000},
       {"wave_rounding", &P::waveRounding, false, 0.4, 0.3, 0, 1},
@@ -179,6 +184,8 @@ std::span<const ParameterField<GemmParameters>> parameterFields() {
       {"tile_64x128", &P::tile64x128, true, 0.76, 0.08, 0.3, 1},
       {"split_overhead", &P::splitOverhead, true, 160, 0.5, 1, 3000},
       {"quantize_passes", &P::quantizePasses, false, 0, 0, 0, 20},
+      {"quantize_floor_us", &P::quantizeFloorUs, false, 0, 0, 0, 100},
+      {"host_floor_us", &P::hostFloorUs, true, 60, 0, 1, 1000},
   }};
   return fields;
 }
@@ -261,8 +268,14 @@ std::string writeKernelParameters(const KernelParameters& parameters, std::strin
   writeBlocks(out, "attention", parameters.attention);
   writeBlocks(out, "grouped", parameters.grouped);
   writeBlocks(out, "memory", parameters.memory);
-  out += fmt::format("\n[memory_rates]\nsource = \"{}\"\n", parameters.memoryRatesSource);
-  writeRates(out, parameters.memoryRates);
+  const auto writeShared = [&](std::string_view section, const Rates& rates) {
+    out += fmt::format("\n[{}]\nsource = \"{}\"\n", section, rates.source);
+    writeRates(out, rates);
+  };
+  writeShared("gemm_rates", parameters.gemmRates);
+  writeShared("attention_rates", parameters.attentionRates);
+  writeShared("grouped_rates", parameters.groupedRates);
+  writeShared("memory_rates", parameters.memoryRates);
   return out;
 }
 

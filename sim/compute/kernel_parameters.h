@@ -23,6 +23,8 @@ struct GemmParameters {
   double tile64x256 = 0.88;
   double tile64x128 = 0.76;
   double splitOverhead = 160;  // extra k of a tile that shares its k with others
+  double quantizeFloorUs = 0;  // launch and drain of the quantisation kernels
+  double hostFloorUs = 60;     // host time of an eager call, when nothing hides it
   double quantizePasses = 0;   // fp8, fp4: passes over 3 bytes per activation element at HBM peak
 };
 
@@ -74,6 +76,8 @@ class Rates {
   double& at(std::string_view name);
   [[nodiscard]] const std::vector<std::pair<std::string, double>>& entries() const { return entries_; }
 
+  std::string source;  // what they rest on; only for rates shared by several blocks
+
  private:
   std::vector<std::pair<std::string, double>> entries_;
 };
@@ -94,11 +98,12 @@ struct KernelParameters {
   std::map<std::string, ParameterBlock<AttentionParameters>, std::less<>> attention;
   std::map<std::string, ParameterBlock<GroupedParameters>, std::less<>> grouped;
   std::map<std::string, ParameterBlock<MemoryParameters>, std::less<>> memory;
+  /// Rates of a library or source on every board; a block's own rates multiply them.
+  Rates gemmRates, attentionRates, groupedRates;
   /// Efficiency of memory-bound kernels relative to their family, from the general to the special:
-  /// "rms_norm_fwd", "rms_norm_fwd|liger", "rms_norm_fwd|liger|bf16|B200", and by row width
-  /// "width|rms_norm|9" (2^9 <= columns < 2^10).
+  /// "class|norm_fwd", "library|liger", "rms_norm_fwd", "rms_norm_fwd|liger", "rms_norm_fwd|liger|bf16|B200",
+  /// and by row width "width|rms_norm|9" (2^9 <= columns < 2^10).
   Rates memoryRates;
-  std::string memoryRatesSource;
 };
 
 /// A named parameter: where it lives, where a fit starts, how far it may stray (spread: standard deviation of

@@ -5,11 +5,12 @@
 
 namespace vsim::sim {
 
-double memorySeconds(const MemoryShape& s, const Device& device, const MemoryParameters& p, double rate) {
+double memorySeconds(const MemoryShape& s, const Device& device, const MemoryParameters& p, double rate,
+                     double floorRate) {
   const double floorUs = s.floor == FloorClass::graph       ? p.floorUs
                          : s.floor == FloorClass::benchmark ? p.benchmarkFloorUs
                                                             : p.eagerFloorUs;
-  const double floor = floorUs * 1e-6;
+  const double floor = floorUs * 1e-6 * floorRate;
   if (!(s.bytes > 0)) return floor;
   const double ramp = p.sizeRamp > 0 ? std::exp(-p.sizeRamp / (1 + s.bytes / 1e9)) : 1;
   const bool cached = s.bytes < kCachedBytes;

@@ -19,6 +19,8 @@ inline constexpr double kCachedBytes = 60e6;
 /// Seconds of a kernel bound by memory: floor + bytes / (bandwidth * efficiency * rate), with the family's
 /// size ramp and cache factor. `rate`: product of the memory rates that apply. Outside the cache never below
 /// bytes / bandwidth.
-double memorySeconds(const MemoryShape& shape, const Device& device, const MemoryParameters& p, double rate);
+/// `floorRate` multiplies the floor.
+double memorySeconds(const MemoryShape& shape, const Device& device, const MemoryParameters& p, double rate,
+                     double floorRate = 1);
 
 }  // namespace vsim::sim
