@@ -14,7 +14,7 @@ namespace vsim::app {
 namespace {
 
 void appendTable(std::string& out, const core::Scenario& scenario, const Prepared& prepared, double seconds) {
-  const auto buckets = core::bucketLayouts(prepared.model, prepared.layouts);
+  const auto buckets = core::bucketLayouts(prepared.model, prepared.options, prepared.layouts);
   core::BuiltProgram all;
   all.layouts = buckets;
   auto at = std::back_inserter(out);

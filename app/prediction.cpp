@@ -27,7 +27,7 @@ RunFacts runFacts(const ModelGraph& graph, const Scenario& scenario, const Prepa
   const std::int64_t tokensPerRank =
       scenario.batch.sequence * scenario.batch.microBatch * scenario.batch.accumulation;
   BuiltProgram padding;
-  padding.layouts = bucketLayouts(prepared.model, prepared.layouts);
+  padding.layouts = bucketLayouts(prepared.model, prepared.options, prepared.layouts);
   return {.scenario = scenario.name,
           .system = std::string(prepared.system->name()),
           .gpus = scenario.cluster.gpus,

@@ -1,7 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "app/validate_kernels.h"
+#include "app/validate.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -16,7 +16,7 @@ struct ValidateCommand {
 };
 
 int validate(const ValidateCommand& command) {
-  const auto report = app::validateKernels(command.options);
+  const auto report = app::validate(command.options);
   if (!report) return reportWrongInput(report.error());
   if (command.json != "-") print(app::validationText(*report, command.worst));
   return command.json.empty() ? int{kDone} : writeResult(command.json, app::validationJson(*report));

@@ -58,7 +58,8 @@ Result<LayoutSet> verified(LayoutSet set) {
   return set;
 }
 
-std::vector<BucketLayout> bucketLayouts(const TrainModel& model, const LayoutSet& set) {
+std::vector<BucketLayout> bucketLayouts(const TrainModel& model, const TrainOptions& options,
+                                        const LayoutSet& set) {
   std::vector<BucketLayout> result(set.problems.size());
   std::size_t i = 0;
   for (const WrapUnit& wrap : model.units) {
@@ -69,6 +70,7 @@ std::vector<BucketLayout> bucketLayouts(const TrainModel& model, const LayoutSet
         const Layout& layout = set.layouts[at];
         bucket = {.name = group.name,
                   .copies = 0,
+                  .instances = group.expert ? options.parallel.expert : options.parallel.tensor,
                   .devices = layout.devices,
                   .tensors = static_cast<std::int64_t>(set.problems[at].tensors.size()),
                   .elements = layout.unitElements,
@@ -85,7 +87,7 @@ std::vector<BucketLayout> bucketLayouts(const TrainModel& model, const LayoutSet
 double BuiltProgram::paddingRatio() const {
   double held = 0, needed = 0;
   for (const BucketLayout& layout : layouts) {
-    const double copies = static_cast<double>(layout.copies);
+    const double copies = static_cast<double>(layout.copies * layout.instances);
     held += copies * static_cast<double>(layout.shardElements) * static_cast<double>(layout.devices);
     needed += copies * static_cast<double>(layout.elements);
   }

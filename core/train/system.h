@@ -26,7 +26,8 @@ struct TrainOptions {
 /// One bucket's layout, for the plan and the report.
 struct BucketLayout {
   std::string name;
-  std::int64_t copies = 1;  // how many units have this layout
+  std::int64_t copies = 1;     // how many units have this layout
+  std::int64_t instances = 1;  // buckets of it that the ranks hold side by side: one per expert or TP rank
   std::int64_t devices = 1;
   std::int64_t tensors = 0;
   std::int64_t elements = 0;       // of the tensors
@@ -49,7 +50,8 @@ struct LayoutSet {
 };
 
 /// The layouts as a report lists them: equal ones folded.
-std::vector<BucketLayout> bucketLayouts(const TrainModel& model, const LayoutSet& layouts);
+std::vector<BucketLayout> bucketLayouts(const TrainModel& model, const TrainOptions& options,
+                                        const LayoutSet& layouts);
 
 /// A rank's program with the layouts it was made from.
 struct BuiltProgram {

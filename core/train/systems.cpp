@@ -27,7 +27,7 @@ Result<BuiltProgram> System::build(TrainModel model, const TrainOptions& options
   if (!layouts) return tl::unexpected(layouts.error());
   auto program = emit(model, options, *layouts);
   if (!program) return tl::unexpected(program.error());
-  return BuiltProgram{.program = std::move(*program), .layouts = bucketLayouts(model, *layouts)};
+  return BuiltProgram{.program = std::move(*program), .layouts = bucketLayouts(model, options, *layouts)};
 }
 
 TrainOptions trainOptions(const Scenario& scenario, const SystemSpec& system) {
