@@ -31,7 +31,6 @@ class BufferLedger {
   [[nodiscard]] core::MemoryPeak peak() const;
   [[nodiscard]] core::MemoryPeak stepPeak() const;
   [[nodiscard]] core::MemoryModel* memory() const { return memory_.get(); }
-  /// The totals after the last allocate, or now (release does not refresh them by itself).
   [[nodiscard]] core::MemoryModel::Totals totals() const;
   [[nodiscard]] std::uint64_t address(core::Index buffer) const { return addresses_[buffer]; }
 

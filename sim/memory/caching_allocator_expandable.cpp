@@ -45,7 +45,7 @@ BlockId CachingAllocator::findExpandable(const Request& request) {
     if (bytes >= request.size) return start;
   }
   const Bytes size = expandableRangeSize(request.small);
-  const std::uint32_t range = device_.reserve(size, request.stream, request.small);
+  const std::uint32_t range = device_.reserve(size);
   if (size < request.size) {
     device_.freeAddresses(range);
     return kNoBlock;

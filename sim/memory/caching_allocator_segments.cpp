@@ -18,7 +18,7 @@ CachingAllocator::Outcome CachingAllocator::obtainSegment(const Request& request
     return Outcome::refused;
   }
   if (options_.expandableSegments) return obtainExpandable(request, block) ? Outcome::got : Outcome::failed;
-  const auto range = device_.allocate(request.segmentSize, request.stream, request.small);
+  const auto range = device_.allocate(request.segmentSize);
   if (!range) return Outcome::failed;
   vsim::sim::Block whole;
   whole.address = device_.range(*range).address;

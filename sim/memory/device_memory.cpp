@@ -16,14 +16,14 @@ DeviceMemory::DeviceMemory(const AllocatorOptions& options)
       recording_(options.recordDriverCalls),
       nextAddress_(order_ == AllocatorOptions::AddressOrder::ascending ? kLowest : kHighest) {}
 
-std::optional<std::uint32_t> DeviceMemory::allocate(Bytes bytes, core::StreamId stream, bool small) {
+std::optional<std::uint32_t> DeviceMemory::allocate(Bytes bytes) {
   const Bytes taken = core::roundUp(bytes, kUnit);
   if (taken > capacity_ - inUse_) {
     record(DriverCall::Kind::mallocFailed, 0, 0, bytes);
     return std::nullopt;
   }
   inUse_ += taken;
-  const std::uint32_t range = addRange(bytes, stream, small, false);
+  const std::uint32_t range = addRange(bytes);
   record(DriverCall::Kind::malloc, range, 0, bytes);
   return range;
 }
@@ -33,8 +33,8 @@ void DeviceMemory::release(std::uint32_t range) {
   record(DriverCall::Kind::free, range, 0, ranges_[range].size);
 }
 
-std::uint32_t DeviceMemory::reserve(Bytes bytes, core::StreamId stream, bool small) {
-  const std::uint32_t range = addRange(bytes, stream, small, true);
+std::uint32_t DeviceMemory::reserve(Bytes bytes) {
+  const std::uint32_t range = addRange(bytes);
   record(DriverCall::Kind::reserve, range, 0, bytes);
   return range;
 }
@@ -58,14 +58,14 @@ void DeviceMemory::unmap(std::uint32_t range, Bytes offset, Bytes bytes) {
   record(DriverCall::Kind::unmap, range, offset, bytes);
 }
 
-std::uint32_t DeviceMemory::addRange(Bytes bytes, core::StreamId stream, bool small, bool expandable) {
+std::uint32_t DeviceMemory::addRange(Bytes bytes) {
   const auto step = static_cast<std::uint64_t>(core::roundUp(bytes, kUnit));
   std::uint64_t address = nextAddress_;
   if (order_ == AllocatorOptions::AddressOrder::ascending)
     nextAddress_ += step;
   else
     address = nextAddress_ -= step;
-  ranges_.push_back({address, bytes, stream, small, expandable});
+  ranges_.push_back({address, bytes});
   return static_cast<std::uint32_t>(ranges_.size() - 1);
 }
 

@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "core/program/step_program.h"
 #include "sim/memory/allocator_options.h"
 
 namespace vsim::sim {
@@ -34,15 +33,13 @@ class DeviceMemory {
   struct Range {
     std::uint64_t address = 0;
     Bytes size = 0;
-    core::StreamId stream = 0;
-    bool small = false, expandable = false;
   };
 
   explicit DeviceMemory(const AllocatorOptions& options);
 
-  std::optional<std::uint32_t> allocate(Bytes bytes, core::StreamId stream, bool small);
+  std::optional<std::uint32_t> allocate(Bytes bytes);
   void release(std::uint32_t range);
-  std::uint32_t reserve(Bytes bytes, core::StreamId stream, bool small);
+  std::uint32_t reserve(Bytes bytes);
   void freeAddresses(std::uint32_t range);
   /// All pages or none.
   bool map(std::uint32_t range, Bytes offset, Bytes bytes, Bytes page);
@@ -54,7 +51,7 @@ class DeviceMemory {
   void setCapacity(Bytes capacity) { capacity_ = capacity; }
 
  private:
-  std::uint32_t addRange(Bytes bytes, core::StreamId stream, bool small, bool expandable);
+  std::uint32_t addRange(Bytes bytes);
   void record(DriverCall::Kind kind, std::uint32_t range, Bytes offset, Bytes bytes);
 
   Bytes capacity_;
