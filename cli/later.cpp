@@ -4,7 +4,7 @@ namespace vsim::cli {
 
 const std::vector<std::pair<std::string, std::string>>& laterCommands() {
   static const std::vector<std::pair<std::string, std::string>> commands{
-      {"sweep", "`vsim run SCENARIO --set KEY=VALUE` simulates one point"},
+      {"sweep", "`vsim run SCENARIO` simulates the points of its sweep one after the other"},
       {"tune", "`vsim run SCENARIO --set KEY=VALUE` tries one layout"},
       {"memory", "`vsim run SCENARIO` shows the memory at the peak by category, --trace its course"},
       {"collective", "`vsim run SCENARIO` shows size, time and bus bandwidth of the step's collectives"},
