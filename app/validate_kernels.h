@@ -11,11 +11,11 @@ namespace vsim::app {
 
 /// `vsim validate TABLE [--fit TABLE] [--folds K]`.
 struct KernelValidationOptions {
-  std::string table;       // path of the measured kernels
-  std::string fitTable;    // fit on this table first; empty: the bundled parameters (or `parameters`)
-  std::string parameters;  // parameter file; empty: bundled. Ignored when something is fitted
-  int folds = 0;           // 2 or more: cross-validate on `table` (rows of `fitTable` always train)
-  int threads = 0;         // 0: as many as the machine has
+  std::string table{};       // path of the measured kernels
+  std::string fitTable{};    // fit on this table first; empty: the bundled parameters (or `parameters`)
+  std::string parameters{};  // parameter file; empty: bundled. Ignored when something is fitted
+  int folds = 0;             // 2 or more: cross-validate on `table` (rows of `fitTable` always train)
+  int threads = 0;           // 0: as many as the machine has
 };
 
 /// One row of the table with its prediction, or why there is none.

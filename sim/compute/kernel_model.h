@@ -14,9 +14,9 @@ namespace vsim::sim {
 
 /// What the kernels of a run are (the fields of a scenario's `software` that kernel times depend on).
 struct KernelSoftware {
-  std::string attention;  // "triton", "flash1" ... "flash4", "cudnn", "te", "eager"; empty: the GPU's usual
-  bool compile = false;   // pointwise kernels made by a compiler
-  std::int64_t year = 0;  // age of the libraries; 0: current
+  std::string attention{};  // "triton", "flash1" ... "flash4", "cudnn", "te", "eager"; empty: the GPU's usual
+  bool compile = false;     // pointwise kernels made by a compiler
+  std::int64_t year = 0;    // age of the libraries; 0: current
   double routingExponent = 0;  // power law of tokens over experts (1.2: strongly skewed); 0: balanced
 };
 
