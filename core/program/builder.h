@@ -13,6 +13,8 @@ namespace vsim::core {
 class ProgramBuilder {
  public:
   explicit ProgramBuilder(std::string system);
+  ProgramBuilder(const ProgramBuilder&) = delete;  // it points into its own program
+  ProgramBuilder& operator=(const ProgramBuilder&) = delete;
 
   StepProgram take() &&;
   StepProgram& program() { return program_; }

@@ -48,8 +48,8 @@ class ProgramDag {
 
 /// Times that are charged to a program's nodes.
 struct Durations {
-  std::vector<Picoseconds> operations, collectives;  // indices of the program
-  Picoseconds launch = 0;                            // host, per kernel launch or collective
+  std::vector<Picoseconds> operations{}, collectives{};  // indices of the program
+  Picoseconds launch = 0;                                // host, per kernel launch or collective
   Picoseconds hostCall = 0;  // host, per event call or allocation; waitStream makes two
 };
 
