@@ -55,12 +55,12 @@ bool Communicator::meet(std::unique_lock<std::mutex>& lock) {
 }
 
 bool Communicator::run(std::size_t member, std::uint64_t turn, const CollectiveCall& call,
-                       const std::function<void()>& begun) {
+                       core::Slice& times) {
   std::unique_lock lock(mutex_);
   if (!control_.wait(lock, changed_, [&] { return turns_[member] == turn; })) return false;
   calls_[member] = call;
   if (!meet(lock)) return false;
-  begun();
+  times.begin = control_.now();
   const CollectiveCall& first = *calls_.front();
   if (call.kind != first.kind || call.reduce != first.reduce || call.dtype != first.dtype ||
       call.sendElements != first.sendElements || call.receiveElements != first.receiveElements ||
@@ -74,6 +74,7 @@ bool Communicator::run(std::size_t member, std::uint64_t turn, const CollectiveC
   // Inputs may be overwritten once all have read them.
   if (!meet(lock)) return false;
   std::copy(output.begin(), output.end(), call.output.begin());
+  times.end = control_.now();  // before the member's next call, from whatever stream, may begin
   calls_[member].reset();
   ++turns_[member];
   changed_.notify_all();

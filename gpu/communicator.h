@@ -1,13 +1,13 @@
 #pragma once
 
 #include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/program/execution_log.h"
 #include "core/program/step_program.h"
 #include "gpu/run_control.h"
 
@@ -35,10 +35,10 @@ class Communicator {
   /// `members`: ranks by index.
   Communicator(std::string name, std::vector<int> members, RunControl& control);
 
-  /// The member's turn-th call (from 0); `begun` is called when all have come. False: the execution was
-  /// stopped. Calls that do not fit each other stop it, with an error that names both.
-  bool run(std::size_t member, std::uint64_t turn, const CollectiveCall& call,
-           const std::function<void()>& begun);
+  /// The member's turn-th call (from 0); `times` receives when all had come, and when the output was there.
+  /// False: the execution was stopped. Calls that do not fit each other stop it, with an error that names
+  /// both.
+  bool run(std::size_t member, std::uint64_t turn, const CollectiveCall& call, core::Slice& times);
 
   /// Who waits here, and for whom; nullopt when nobody does.
   [[nodiscard]] std::optional<std::string> waiting() const;

@@ -30,7 +30,7 @@ struct HostExecutorOptions {
   core::Bytes memoryLimit = core::Bytes{4} << 30U;
   /// Called for kernels, collectives and hooks in stream order, from the streams' threads: at once for
   /// different streams.
-  std::function<void(const HostObservation&)> observer;
+  std::function<void(const HostObservation&)> observer{};
 };
 
 /// Runs a StepProgram in this process on real data: a rank is one thread that issues instructions and one

@@ -225,8 +225,7 @@ bool HostRank::communicate(const Instruction& instruction, Index index) {
                                       turn = turns_[c.group]++, logged = &slice(instruction, index),
                                       observation = observation(index), stream = instruction.stream] {
     delay(stream);
-    if (!communicator->run(member, turn, call, [&] { logged->begin = control_.now(); })) return;
-    logged->end = control_.now();
+    if (!communicator->run(member, turn, call, *logged)) return;
     if (options_.observer) options_.observer(observation);
   });
   return true;

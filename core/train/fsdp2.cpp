@@ -52,6 +52,7 @@ class Fsdp2Emitter {
     bool hasGradients = false;  // sharded gradients of an earlier micro-batch exist
     Index postReduce = kNone;   // event after this group's last reduction, when nobody has waited for it
     std::vector<std::pair<std::size_t, Index>> gradients;  // (block, buffer) of the current backward
+    Index allReduced = kNone;  // all-reduce input nobody needs any more, kept until its stream is waited for
   };
   struct HeldInput {
     std::size_t unit = 0, group = 0;
@@ -381,6 +382,7 @@ class Fsdp2Emitter {
       b_.wait(compute_, s.postReduce);
       s.postReduce = kNone;
     }
+    dropAllReduced(s);
     const Phase outer = b_.phase();
     b_.setPhase(Phase::reduce);
     const Bytes gradientBytes = comm.unshardedElements * bytesOf(o_.precision.compute);
@@ -436,7 +438,7 @@ class Fsdp2Emitter {
     const Index event = b_.record(last);
     newestPostReduce_ = event;
     if (deferred()) s.postReduce = event;
-    if (add) b_.release(output);
+    if (add) dropOutput(s, output);
     s.hasGradients = true;
     b_.setPhase(outer);
   }
@@ -467,8 +469,22 @@ class Fsdp2Emitter {
                            .reads = {output},
                            .writes = {target}}),
                 stream);
-      b_.release(s.reduceOut);
+      dropOutput(s, s.reduceOut);
     }
+  }
+
+  /// AllReduceState: the all-reduce's input comes from the reduce-scatter's pool, whose stream does not wait
+  /// for the all-reduce: it must live until compute has waited.
+  void dropOutput(GroupState& s, Index output) {
+    if (s.allReduce == kNone) {
+      b_.release(output);
+    } else {
+      s.allReduced = output;
+    }
+  }
+  void dropAllReduced(GroupState& s) {
+    if (s.allReduced != kNone) b_.release(s.allReduced);
+    s.allReduced = kNone;
   }
 
   /// While sharded gradients of an earlier micro-batch live in rs_out, the next reduction needs another
@@ -497,7 +513,10 @@ class Fsdp2Emitter {
       for (const HeldInput& input : held_) b_.wait(compute_, input.event);
       for (const HeldInput& input : held_) b_.release(groups_[input.group].reduceIn);
       held_.clear();
-      for (GroupState& s : groups_) s.postReduce = kNone;
+      for (GroupState& s : groups_) {
+        dropAllReduced(s);
+        s.postReduce = kNone;
+      }
     }
     deferred_ = deferred();
     b_.hook("end final_callback");

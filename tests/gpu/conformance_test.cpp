@@ -1,0 +1,127 @@
+// One program, two executors: the simulator and the host executor must issue the same, respect the same
+// dependencies and keep the same memory; and the data that the host executor moves must be what a training
+// without any distribution computes.
+
+#include <catch2/catch.hpp>
+
+#include "core/program/hazards.h"
+#include "tests/gpu/conformance_cases.h"
+#include "tests/gpu/data_checker.h"
+#include "tests/gpu/log_checks.h"
+
+using namespace vsim;
+using namespace vsim::core;
+using namespace vsim::test;
+
+namespace {
+
+constexpr int kSteps = 3;
+constexpr std::uint64_t kSeed = 7;
+
+HookReads hookReads(const StepProgram& program, const TrainModel& model) {
+  return [unsharded = UnshardedParameters(program, model)](const std::string& label) {
+    std::vector<Index> buffers;
+    for (const UnshardedUnit& unit : unsharded.at(label))
+      buffers.insert(buffers.end(), unit.buffers.begin(), unit.buffers.end());
+    return buffers;
+  };
+}
+
+/// Shards and Adam states of every rank, bit for bit. Answers the first difference.
+std::string finalDifference(const StepProgram& program, const gpu::HostExecutor& host,
+                            const ReferenceTraining& reference, int ranks) {
+  std::vector<Index> states(program.units.size(), kNone);
+  for (const Kernel& kernel : program.kernels)
+    if (kernel.role == KernelRole::optimizer) states[kernel.unit] = kernel.reads[2];
+  for (int rank = 0; rank < ranks; ++rank) {
+    for (Index u = 0; u < program.units.size(); ++u) {
+      const Unit& unit = program.units[u];
+      const CommGroup& group = program.groups[unit.group];
+      const auto parameters = host.contents(rank, unit.parameters), state = host.contents(rank, states[u]);
+      const auto n = static_cast<std::size_t>(unit.shardElements);
+      if (parameters.size() != n || state.size() != 2 * n) return unit.name + ": a buffer is missing";
+      const auto& table = program.tensorTables[unit.tensorTable];
+      for (std::size_t t = 0; t < table.size(); ++t) {
+        const auto& wanted = reference.at(u, rank % group.stride, t);
+        for (const Segment& s : shardSegments(unit, table[t], rank / group.stride % group.size))
+          for (std::int64_t i = 0; i < s.count; ++i) {
+            const auto from = static_cast<std::size_t>(s.from + i), to = static_cast<std::size_t>(s.to + i);
+            if (parameters[to] != wanted.parameters.back()[from] || state[to] != wanted.average[from] ||
+                state[n + to] != wanted.averageSquare[from])
+              return fmt::format("rank {}, {}.{}[{}]: {} {} {}, not {} {} {}", rank, unit.name, table[t].name,
+                                 from, parameters[to], state[to], state[n + to],
+                                 wanted.parameters.back()[from], wanted.average[from],
+                                 wanted.averageSquare[from]);
+          }
+      }
+    }
+  }
+  return "";
+}
+
+void checkCase(const System& system, const ConformanceCase& what, int maxDelay) {
+  INFO(system.name() << ", " << what.name);
+  const auto program = programOf(system, what);
+  const TrainModel model = oddModel(what.model);
+  const auto dag = ProgramDag::build(*program, kSteps);
+  REQUIRE(dag);
+  REQUIRE(dag->topologicalOrder().size() == dag->nodes().size());
+  const auto hazards = findHazards(*program, kSteps, hookReads(*program, model), 1);
+  REQUIRE(hazards);
+  CHECK((hazards->empty() ? std::string() : hazards->front().text) == "");
+
+  const ReferenceTraining reference(*program, what.options, what.ranks(), kSeed, kSteps);
+  DataChecker checker(*program, model, reference);
+  gpu::HostExecutor host(
+      {.ranks = what.ranks(), .seed = kSeed, .maxDelay = maxDelay, .observer = [&](const auto& seen) {
+         checker(seen);
+       }});
+  const auto real = host.execute(program, kSteps);
+  REQUIRE((real ? std::string() : real.error().text()) == "");
+  CHECK(checker.firstProblem() == "");
+  CHECK(checker.checked() > 0);
+  CHECK(finalDifference(*program, host, reference, what.ranks()) == "");
+
+  const ExecutionLog virtualLog = simulated(program, kSteps);
+  CHECK(brokenDependency(*program, *dag, virtualLog.ranks.front()) == "");
+  REQUIRE(real->ranks.size() == static_cast<std::size_t>(what.ranks()));
+  for (const RankLog& rank : real->ranks) {
+    INFO(rank.name);
+    CHECK(difference(virtualLog.ranks.front(), rank) == "");
+    CHECK(brokenDependency(*program, *dag, rank) == "");
+    CHECK(rank.stepEnd.size() == kSteps);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("both executors run every kind of program alike, and the data is right") {
+  for (const auto& system : systems())
+    for (const ConformanceCase& what : conformanceCases()) checkCase(*system, what, 0);
+}
+
+TEST_CASE("random delays of the streams change nothing") {
+  const auto cases = conformanceCases();
+  for (const auto& system : systems())
+    for (const std::size_t i : {std::size_t{0}, cases.size() - 4, cases.size() - 1})
+      checkCase(*system, cases[i], 150);
+}
+
+TEST_CASE("the critical path is the time of a simulated step where nothing slows anything down") {
+  for (const auto& system : systems()) {
+    for (const ConformanceCase& what : conformanceCases()) {
+      INFO(system->name() << ", " << what.name);
+      auto program = std::make_shared<StepProgram>(*programOf(*system, what));
+      // Operations of several launches begin before the last one is issued: not a matter of dependencies.
+      for (Operation& operation : program->operations) operation.count = 1;
+      const CostTable costs = simpleCosts(*program);
+      Durations durations{.launch = costs.launch, .hostCall = costs.hostCall};
+      for (const Cost& cost : costs.operations) durations.operations.push_back(cost.time);
+      for (const Cost& cost : costs.collectives) durations.collectives.push_back(cost.time);
+      const auto path = criticalPath(*program, durations);
+      REQUIRE(path);
+      const ExecutionLog log = simulated(program, 1);
+      CHECK(path->length == log.ranks.front().stepEnd.front());
+    }
+  }
+}
