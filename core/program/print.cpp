@@ -36,7 +36,8 @@ class Printer {
 
   /// "61 launches of q_proj gemm": what one kernel is, with its exact work.
   [[nodiscard]] std::string kernelText(const Kernel& kernel) const {
-    if (kernel.operation == kNone) return "kernel" + unitSuffix(kernel.unit);
+    if (kernel.operation == kNone)
+      return std::string(kRoleNames[static_cast<std::size_t>(kernel.role)]) + unitSuffix(kernel.unit);
     const Operation& op = program_.operations[kernel.operation];
     std::string text = op.name + unitSuffix(kernel.unit);
     if (op.count > 1) text += fmt::format(" x{}", op.count);

@@ -90,6 +90,9 @@ enum class KernelRole : std::uint8_t {
   optimizer,     // sharded gradients and states -> sharded parameters
   zero,
 };
+inline constexpr std::string_view kRoleNames[] = {"compute",   "copy_in",        "copy_out",
+                                                  "gradients", "reduce_copy_in", "accumulate",
+                                                  "cast_out",  "optimizer",      "zero"};
 
 struct Kernel {
   Index operation = kNone;  // into StepProgram::operations; kNone: no launch, no time (data moves alone)

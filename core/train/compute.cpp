@@ -1,10 +1,17 @@
 // The compute of blocks: kernels, token all-to-alls of expert parallelism, and the activations between
 // forward and backward. Part of TrainContext.
 
+#include <algorithm>
+
 #include "core/train/context.h"
 
 namespace vsim::core {
 namespace {
+
+bool keptByLoss(const SavedTensor& tensor, bool hasLoss) {
+  return hasLoss &&
+         (tensor.name == "log_probabilities" || tensor.name == "labels" || tensor.name.starts_with("loss."));
+}
 
 MemoryCategory activationCategory(const Block& block) {
   return block.name == "head" ? MemoryCategory::logitsLoss : MemoryCategory::activations;
@@ -17,26 +24,42 @@ TrainContext::BlockKernels& TrainContext::kernelsOf(std::size_t costsIndex) {
   if (k.made) return k;
   k.made = true;
   const ModuleCosts& costs = model_.costs[costsIndex];
-  const auto make = [&](const std::vector<Operation>& operations) {
+  const auto make = [&](const std::vector<Operation>& operations, std::vector<Index>* loss) {
     std::vector<Index> result;
-    for (const Operation& operation : operations)
-      result.push_back(builder_.kernel({.operation = builder_.operation(operation)}));
+    for (const Operation& operation : operations) {
+      const bool apart = loss && operation.kind == OpKind::memory && operation.memoryOp == MemoryOp::loss;
+      (apart ? *loss : result).push_back(builder_.kernel({.operation = builder_.operation(operation)}));
+    }
     return result;
   };
-  k.forward = make(costs.forward);
+  k.forward = make(costs.forward, &k.lossForward);
   // The recomputed forward is the same work: equal operations share their cost.
-  k.recompute = costs.recompute.size() == costs.forward.size() ? k.forward : make(costs.recompute);
-  k.backward = make(costs.backward);
-  const auto transient = [&](const char* name, Bytes bytes) {
-    return bytes == 0 ? kNone
+  k.recompute = costs.recompute.size() == costs.forward.size() ? k.forward : make(costs.recompute, nullptr);
+  k.backward = make(costs.backward, &k.lossBackward);
+  const auto transient = [&](const char* name, MemoryCategory category, Bytes bytes) {
+    return bytes <= 0 ? kNone
                       : builder_.buffer({.name = name,
                                          .stream = compute_,
-                                         .category = MemoryCategory::temporary,
+                                         .category = category,
                                          .dtype = DType::uint8,
                                          .elements = bytes});
   };
-  k.forwardTransient = transient("forward_temporaries", costs.forwardTransient);
-  k.backwardTransient = transient("backward_temporaries", costs.backwardTransient);
+  using enum MemoryCategory;
+  if (k.lossForward.empty()) {
+    k.forwardTransient = transient("forward_temporaries", temporary, costs.forwardTransient);
+    k.backwardTransient = transient("backward_temporaries", temporary, costs.backwardTransient);
+  } else {
+    // The logits outlive the head's forward; the loss has temporaries of its own in both directions, and
+    // leaves the gradient of the logits to the head's backward.
+    const bool saved = std::any_of(costs.saved.begin(), costs.saved.end(),
+                                   [](const SavedTensor& tensor) { return tensor.name == "head.output"; });
+    k.logits = transient("logits", logitsLoss, saved ? 0 : costs.logitsBytes);
+    k.lossTransient =
+        transient("loss_temporaries", temporary, costs.forwardTransient - (saved ? 0 : costs.logitsBytes));
+    k.lossBackwardTransient = transient("loss_backward_temporaries", temporary, costs.backwardTransient);
+    k.logitsGradient = transient("logits_gradient", logitsLoss, saved ? 0 : costs.logitsBytes);
+    k.backwardTransient = transient("backward_temporaries", temporary, 2 * costs.inputBytes);
+  }
   k.savedInRecompute = savedBuffers(costs.savedInRecompute, MemoryCategory::activations);
   if (tokenGroup_ != kNone && costs.dispatchBytes > 0) {
     const DType dtype = options_.precision.compute;
@@ -77,15 +100,10 @@ bool TrainContext::keepsInput(std::size_t block) const {
   return model_.costs[model_.blocks[block].costs].keepsInput();
 }
 
-void TrainContext::launchAll(const std::vector<Index>& kernels, const std::vector<Operation>& operations,
-                             int dispatchAfter, int combineAfter, bool exchangeCounts,
-                             const BlockKernels& block) {
-  const Phase phase = builder_.phase();
+void TrainContext::launchAll(const std::vector<Index>& kernels, int dispatchAfter, int combineAfter,
+                             bool exchangeCounts, const BlockKernels& block) {
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const bool loss = operations[i].kind == OpKind::memory && operations[i].memoryOp == MemoryOp::loss;
-    builder_.setPhase(loss ? Phase::loss : phase);
     builder_.launch(kernels[i], compute_);
-    builder_.setPhase(phase);
     if (block.tokens == kNone) continue;
     if (static_cast<int>(i) == dispatchAfter) {
       if (exchangeCounts) {
@@ -113,6 +131,42 @@ Index TrainContext::gradientKernel(std::size_t block, std::size_t commIndex, Ind
                           .tensorCount = static_cast<Index>(last - first)});
 }
 
+void TrainContext::allocateIfAny(Index buffer) {
+  if (buffer != kNone) builder_.allocate(buffer);
+}
+void TrainContext::releaseIfAny(Index buffer) {
+  if (buffer != kNone) builder_.release(buffer);
+}
+
+void TrainContext::forwardLoss() {
+  const BlockKernels& kernels = kernelsOf(model_.blocks.back().costs);
+  if (kernels.lossForward.empty()) return;
+  const Phase outer = builder_.phase();
+  builder_.setPhase(Phase::loss);
+  builder_.hook("forward-compute loss");
+  for (const Index buffer : states_.back().savedByLoss) builder_.allocate(buffer);
+  allocateIfAny(kernels.lossTransient);
+  for (const Index kernel : kernels.lossForward) builder_.launch(kernel, compute_);
+  releaseIfAny(kernels.lossTransient);
+  releaseIfAny(kernels.logits);
+  builder_.setPhase(outer);
+}
+
+void TrainContext::backwardLoss() {
+  const BlockKernels& kernels = kernelsOf(model_.blocks.back().costs);
+  if (kernels.lossForward.empty()) return;
+  const Phase outer = builder_.phase();
+  builder_.setPhase(Phase::loss);
+  builder_.hook("begin backward-compute loss");
+  allocateIfAny(kernels.lossBackwardTransient);
+  for (const Index kernel : kernels.lossBackward) builder_.launch(kernel, compute_);
+  releaseIfAny(kernels.lossBackwardTransient);
+  allocateIfAny(kernels.logitsGradient);
+  for (const Index buffer : states_.back().savedByLoss) builder_.release(buffer);
+  builder_.hook("end backward-compute loss");
+  builder_.setPhase(outer);
+}
+
 void TrainContext::forward(std::size_t blockIndex) {
   const Block& block = model_.blocks[blockIndex];
   const ModuleCosts& costs = model_.costs[block.costs];
@@ -120,7 +174,11 @@ void TrainContext::forward(std::size_t blockIndex) {
   BlockState& state = states_[blockIndex];
   if (!state.made) {
     state.made = true;
-    state.saved = savedBuffers(costs.saved, activationCategory(block));
+    std::vector<SavedTensor> ofModule, ofLoss;
+    for (const SavedTensor& tensor : costs.saved)
+      (keptByLoss(tensor, !kernels.lossForward.empty()) ? ofLoss : ofModule).push_back(tensor);
+    state.saved = savedBuffers(ofModule, activationCategory(block));
+    state.savedByLoss = savedBuffers(ofLoss, activationCategory(block));
     if (costs.outputBytes > 0)
       state.output = builder_.buffer({.name = block.name + ".output",
                                       .stream = compute_,
@@ -129,11 +187,12 @@ void TrainContext::forward(std::size_t blockIndex) {
                                       .elements = costs.outputBytes});
   }
   builder_.hook("forward-compute " + block.name);
-  if (kernels.forwardTransient != kNone) builder_.allocate(kernels.forwardTransient);
+  allocateIfAny(kernels.forwardTransient);
+  allocateIfAny(kernels.logits);
   for (const Index buffer : state.saved) builder_.allocate(buffer);
   if (state.output != kNone) builder_.allocate(state.output);
-  launchAll(kernels.forward, costs.forward, costs.dispatchAfter, costs.combineAfter, true, kernels);
-  if (kernels.forwardTransient != kNone) builder_.release(kernels.forwardTransient);
+  launchAll(kernels.forward, costs.dispatchAfter, costs.combineAfter, true, kernels);
+  releaseIfAny(kernels.forwardTransient);
   // The previous block's output dies here unless this block keeps it for backward.
   if (blockIndex > 0 && !keepsInput(blockIndex) && states_[blockIndex - 1].output != kNone)
     builder_.release(states_[blockIndex - 1].output);
@@ -151,17 +210,17 @@ void TrainContext::backward(std::size_t blockIndex, const std::function<Gradient
     builder_.setPhase(Phase::recompute);
     for (const Index buffer : kernels.savedInRecompute) builder_.allocate(buffer);
     const bool whole = costs.recompute.size() == costs.forward.size();
-    launchAll(kernels.recompute, costs.recompute, whole ? costs.dispatchAfter : -1,
-              whole ? costs.combineAfter : -1, true, kernels);
+    launchAll(kernels.recompute, whole ? costs.dispatchAfter : -1, whole ? costs.combineAfter : -1, true,
+              kernels);
   }
   builder_.setPhase(Phase::backward);
   const GradientBuffers gradients = allocateGradients();
-  if (kernels.backwardTransient != kNone) builder_.allocate(kernels.backwardTransient);
-  launchAll(kernels.backward, costs.backward, costs.backwardDispatchAfter, costs.backwardCombineAfter, false,
-            kernels);
+  allocateIfAny(kernels.backwardTransient);
+  launchAll(kernels.backward, costs.backwardDispatchAfter, costs.backwardCombineAfter, false, kernels);
   for (const auto& [comm, buffer] : gradients)
     builder_.launch(gradientKernel(blockIndex, comm, buffer), compute_);
-  if (kernels.backwardTransient != kNone) builder_.release(kernels.backwardTransient);
+  releaseIfAny(kernels.backwardTransient);
+  releaseIfAny(kernels.logitsGradient);
   if (!costs.recompute.empty())
     for (const Index buffer : kernels.savedInRecompute) builder_.release(buffer);
   for (const Index buffer : state.saved) builder_.release(buffer);

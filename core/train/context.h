@@ -56,6 +56,10 @@ class TrainContext {
   void backward(std::size_t block, const std::function<GradientBuffers()>& allocateGradients,
                 bool firstBlock);
 
+  /// The loss stands outside the model: after its forward hooks, and before any of its backward hooks.
+  void forwardLoss();
+  void backwardLoss();
+
   /// An unsharded gradient buffer for the tensors of `comm` that `block` uses, in the compute dtype; kNone
   /// when the block uses none of them.
   Index gradientBuffer(std::size_t block, std::size_t comm);
@@ -74,8 +78,10 @@ class TrainContext {
   void makeGroups();
   void makeUnits(const LayoutSet& layouts);
   BlockKernels& kernelsOf(std::size_t costs);
-  void launchAll(const std::vector<Index>& kernels, const std::vector<Operation>& operations,
-                 int dispatchAfter, int combineAfter, bool exchangeCounts, const BlockKernels& block);
+  void launchAll(const std::vector<Index>& kernels, int dispatchAfter, int combineAfter, bool exchangeCounts,
+                 const BlockKernels& block);
+  void allocateIfAny(Index buffer);
+  void releaseIfAny(Index buffer);
   std::vector<Index> savedBuffers(const std::vector<SavedTensor>& saved, MemoryCategory category);
   [[nodiscard]] bool keepsInput(std::size_t block) const;
   Index gradientKernel(std::size_t block, std::size_t comm, Index buffer);
@@ -92,13 +98,15 @@ class TrainContext {
 
   struct BlockState {
     bool made = false;
-    std::vector<Index> saved;
+    std::vector<Index> saved, savedByLoss;
     Index output = kNone;
   };
   std::vector<BlockState> states_;
   struct BlockKernels {
     bool made = false;
     std::vector<Index> forward, recompute, backward;
+    std::vector<Index> lossForward, lossBackward;  // of the last block: outside the model's own hooks
+    Index logits = kNone, lossTransient = kNone, lossBackwardTransient = kNone, logitsGradient = kNone;
     std::vector<Index> savedInRecompute;
     Index forwardTransient = kNone, backwardTransient = kNone;
     Index tokens = kNone, counts = kNone;  // all-to-alls

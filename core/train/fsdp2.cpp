@@ -239,6 +239,7 @@ class Fsdp2Emitter {
         for (const std::size_t g : c_.commsOf(unit)) reshard(g);
     }
     releaseKeptOutput();  // the root's post-forward
+    c_.forwardLoss();
   }
 
   [[nodiscard]] std::size_t lastBlockOf(std::size_t unit) const { return c_.blocksOf(unit).back(); }
@@ -246,6 +247,7 @@ class Fsdp2Emitter {
 
   void backwardPass() {
     b_.setPhase(Phase::backward);
+    c_.backwardLoss();
     const std::vector<Block>& blocks = c_.model().blocks;
     for (std::size_t i = blocks.size(); i-- > 0;) {
       const std::size_t unit = blocks[i].unit;

@@ -181,10 +181,12 @@ class VeScaleEmitter {
         for (const std::size_t g : c_.commsOf(unit)) reshard(g);
     }
     freePending();
+    c_.forwardLoss();
   }
 
   void backwardPass() {
     b_.setPhase(Phase::backward);
+    c_.backwardLoss();
     const std::vector<Block>& blocks = c_.model().blocks;
     std::vector<std::size_t> order(c_.model().units.size());
     for (std::size_t u = 0; u < order.size(); ++u) order[u] = u;
