@@ -23,7 +23,7 @@ struct CollectiveCall {
   std::span<float> output{};       // receiveElements
   int step = 0;
   core::Index instruction = 0;
-  std::string name;  // "all_gather(L1)"
+  std::string name{};  // "all_gather(L1)"
 };
 
 /// A communicator of in-process ranks. A collective begins when its last member has come, then every member

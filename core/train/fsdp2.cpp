@@ -56,7 +56,7 @@ class Fsdp2Emitter {
   };
   struct HeldInput {
     std::size_t unit = 0, group = 0;
-    Index event = kNone;
+    Index buffer = kNone, event = kNone;
   };
 
   [[nodiscard]] bool mixed() const { return o_.precision.params != o_.precision.compute; }
@@ -361,7 +361,7 @@ class Fsdp2Emitter {
     VSIM_CHECK(oldest != unit || deferred_, "a unit reduces twice in one backward");
     while (!held_.empty() && held_.front().unit == oldest) {
       b_.wait(compute_, held_.front().event);
-      b_.release(groups_[held_.front().group].reduceIn);
+      b_.release(held_.front().buffer);
       held_.pop_front();
     }
   }
@@ -402,13 +402,14 @@ class Fsdp2Emitter {
                 compute_);
       sources = {s.accumulated};
     }
-    b_.allocate(s.reduceIn);
+    const Index input = freeInput(g);
+    b_.allocate(input);
     b_.launch(b_.kernel({.operation =
                              c_.memoryOperation(MemoryOp::copy, "reduce_copy_in", gradientBytes, inputBytes),
                          .role = KernelRole::reduceCopyIn,
                          .unit = comm.unit,
                          .reads = sources,
-                         .writes = {s.reduceIn}}),
+                         .writes = {input}}),
               compute_);
     dropGradients(s);
     if (s.accumulatedLive) b_.release(s.accumulated);
@@ -418,21 +419,23 @@ class Fsdp2Emitter {
     const Index output = add ? secondOutput(g) : s.reduceOut;
     b_.allocate(output);
     if (comm.devices > 1) {
-      b_.communicate(add ? withOutput(s.scatter, output) : s.scatter, reduce_);
+      const bool own = input == s.reduceIn && output == s.reduceOut;
+      b_.communicate(own ? s.scatter : withBuffers(s.scatter, input, output), reduce_);
     } else {
       b_.launch(
           b_.kernel({.operation = c_.memoryOperation(MemoryOp::copy, "reduce_copy", inputBytes, inputBytes),
                      .role = KernelRole::castOut,
                      .unit = comm.unit,
-                     .reads = {s.reduceIn},
+                     .reads = {input},
                      .writes = {output}}),
           reduce_);
     }
-    held_.push_back({unit, g, b_.record(reduce_)});
+    held_.push_back({unit, g, input, b_.record(reduce_)});
     StreamId last = reduce_;
     if (s.allReduce != kNone) {
       b_.waitStream(allReduce_, reduce_);
-      b_.communicate(add ? withOutput(s.allReduce, output) : s.allReduce, allReduce_);
+      b_.communicate(output == s.reduceOut ? s.allReduce : withBuffers(s.allReduce, output, output),
+                     allReduce_);
       last = allReduce_;
       b_.record(allReduce_);
     }
@@ -497,10 +500,17 @@ class Fsdp2Emitter {
     const Buffer& first = b_.program().buffers[s.reduceOut];
     return b_.buffer(Buffer(first));
   }
-  Index withOutput(Index collective, Index output) {
+  /// With several inputs held over micro-batches, the group's own may still be read.
+  Index freeInput(std::size_t g) {
+    const Index own = groups_[g].reduceIn;
+    const bool held =
+        std::any_of(held_.begin(), held_.end(), [&](const HeldInput& input) { return input.group == g; });
+    return held ? b_.buffer(Buffer(b_.program().buffers[own])) : own;
+  }
+  Index withBuffers(Index collective, Index input, Index output) {
     Collective copy = b_.program().collectives[collective];
+    copy.input = input;
     copy.output = output;
-    if (copy.kind == CollectiveKind::allReduce) copy.input = output;
     return b_.collective(copy);
   }
 
@@ -513,7 +523,7 @@ class Fsdp2Emitter {
     if (synchronises() && !deferred()) {
       b_.wait(compute_, newestPostReduce_);
       for (const HeldInput& input : held_) b_.wait(compute_, input.event);
-      for (const HeldInput& input : held_) b_.release(groups_[input.group].reduceIn);
+      for (const HeldInput& input : held_) b_.release(input.buffer);
       held_.clear();
       for (GroupState& s : groups_) {
         dropAllReduced(s);

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <random>
+
 #include "core/program/hazards.h"
 #include "tests/gpu/conformance_cases.h"
 #include "tests/gpu/data_checker.h"
@@ -105,6 +107,54 @@ TEST_CASE("random delays of the streams change nothing") {
   for (const auto& system : systems())
     for (const std::size_t i : {std::size_t{0}, cases.size() - 4, cases.size() - 1})
       checkCase(*system, cases[i], 150);
+}
+
+TEST_CASE("options together leave no wait out") {
+  constexpr int kHazardCases = 300, kRunEvery = 20;
+  std::mt19937 random(5);
+  const auto pick = [&](std::int64_t count) { return static_cast<std::int64_t>(random() % count); };
+  for (int i = 0; i < kHazardCases; ++i) {
+    ConformanceCase what;
+    what.name = fmt::format("combination {}", i);
+    what.model = {.layers = static_cast<int>(1 + pick(4)),
+                  .separateRoots = pick(2) == 1,
+                  .experts = pick(3) == 0,
+                  .recompute = pick(2) == 1};
+    TrainOptions& o = what.options;
+    o.parallel = {.fsdp = std::int64_t{1} << pick(3), .replicate = 1 + pick(2), .expert = 1, .tensor = 1};
+    if (what.model.experts && o.parallel.fsdp > 1) o.parallel.expert = 2;
+    what.model.experts = o.parallel.expert > 1;
+    const DType half = DType::bf16, single = DType::fp32;
+    o.precision = {pick(3) == 0 ? half : single, pick(3) == 0 ? single : half, pick(3) == 0 ? half : single};
+    o.accumulation = 1 + pick(3);
+    o.system.reshardAfterForward = static_cast<ReshardAfterForward>(pick(3));
+    o.system.forwardPrefetch = pick(3);
+    o.system.backwardPrefetch = pick(3);
+    o.system.reduceScatterInputs = 1 + pick(3);
+    o.system.asyncUnshard = pick(4) == 0;
+    o.system.separateRoots = what.model.separateRoots;
+    o.system.accumulateUnsharded = pick(3) == 0;
+    o.system.deferFinalWait = pick(3) == 0;
+    o.system.separateReduceCommunicator = pick(3) == 0;
+    what.name += fmt::format(
+        ": {} layers, fsdp {} x {}, expert {}, {}/{}/{}, {} micro-batches{}{}, reshard {}, prefetch {} {}, "
+        "inputs {}{}{}",
+        what.model.layers, o.parallel.fsdp, o.parallel.replicate, o.parallel.expert, name(o.precision.params),
+        name(o.precision.compute), name(o.precision.reduce), o.accumulation,
+        o.system.accumulateUnsharded ? " kept unsharded" : "",
+        o.system.deferFinalWait ? ", last backward marked" : "",
+        static_cast<int>(o.system.reshardAfterForward), o.system.forwardPrefetch, o.system.backwardPrefetch,
+        o.system.reduceScatterInputs, o.system.asyncUnshard ? ", async unshard" : "",
+        o.system.separateRoots ? ", separate roots" : "");
+    for (const auto& system : systems()) {
+      INFO(system->name() << ", " << what.name);
+      const auto program = programOf(*system, what);
+      const auto hazards = findHazards(*program, kSteps, hookReads(*program, oddModel(what.model)), 1);
+      REQUIRE(hazards);
+      CHECK((hazards->empty() ? std::string() : hazards->front().text) == "");
+      if (i % kRunEvery == 0) checkCase(*system, what, 50);
+    }
+  }
 }
 
 TEST_CASE("the critical path is the time of a simulated step where nothing slows anything down") {

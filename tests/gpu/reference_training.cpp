@@ -63,11 +63,11 @@ ReferenceTraining::Tensor ReferenceTraining::train(Index unitIndex, std::int64_t
     for (std::size_t e = 0; e < n; ++e) {
       const auto gradient = [&](int rank, int m) {
         const gpu::GradientValues values(key, rank, step, m);
-        return roundTo(reduce, roundTo(compute, values(static_cast<std::int64_t>(e))));
+        return roundTo(compute, values(static_cast<std::int64_t>(e)));
       };
       const auto unsharded = [&](int rank, int m) {
-        if (!keepUnsharded) return gradient(rank, m);
-        float sum = gradient(rank, 0);
+        float sum = roundTo(reduce, gradient(rank, m));
+        if (!keepUnsharded) return sum;
         for (int earlier = 1; earlier < micro; ++earlier)
           sum = roundTo(reduce, sum + gradient(rank, earlier));
         return sum;
