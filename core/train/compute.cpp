@@ -8,6 +8,13 @@
 namespace vsim::core {
 namespace {
 
+/// Width of the activations that enter a block with a head: k of the head's product.
+std::int64_t hiddenOf(const ModuleCosts& costs) {
+  for (const Operation& op : costs.forward)
+    if (op.kind == OpKind::gemm) return op.k;
+  return 1;
+}
+
 bool keptByLoss(const SavedTensor& tensor, bool hasLoss) {
   return hasLoss &&
          (tensor.name == "log_probabilities" || tensor.name == "labels" || tensor.name.starts_with("loss."));
@@ -61,6 +68,7 @@ TrainContext::BlockKernels& TrainContext::kernelsOf(std::size_t costsIndex) {
     k.backwardTransient = transient("backward_temporaries", temporary, 2 * costs.inputBytes);
   }
   k.savedInRecompute = savedBuffers(costs.savedInRecompute, MemoryCategory::activations);
+  if (tensorGroup_ != kNone) addTensorReductions(k, costs);
   if (tokenGroup_ != kNone && costs.dispatchBytes > 0) {
     const DType dtype = options_.precision.compute;
     const std::int64_t elements = costs.dispatchBytes / bytesOf(dtype);
@@ -79,6 +87,47 @@ TrainContext::BlockKernels& TrainContext::kernelsOf(std::size_t costsIndex) {
                                     .inPlace = false});
   }
   return k;
+}
+
+/// Tensor parallelism without sequence parallelism: each of attention and MLP ends with an all-reduce of the
+/// full activation in forward, and of its input's gradient in backward; the embedding has the forward one,
+/// the head the backward one (torch.distributed.tensor's column-wise and row-wise styles).
+void TrainContext::addTensorReductions(BlockKernels& k, const ModuleCosts& costs) {
+  const DType dtype = options_.precision.compute;
+  const bool head = !k.lossForward.empty();
+  const bool embedding = !costs.forward.empty() && costs.forward.front().memoryOp == MemoryOp::embedding;
+  const std::int64_t elements = (embedding ? costs.outputBytes : costs.inputBytes) / bytesOf(dtype);
+  k.tensorReduction = builder_.collective({.kind = CollectiveKind::allReduce,
+                                           .reduce = ReduceOp::sum,
+                                           .group = tensorGroup_,
+                                           .dtype = dtype,
+                                           .sendElements = elements,
+                                           .receiveElements = elements});
+  const auto output = [](const Operation& op) {
+    return op.name.starts_with("o_proj") || op.name.starts_with("out_proj");
+  };
+  if (!head && !k.forward.empty()) {
+    for (std::size_t i = 0; i < costs.forward.size() && !embedding; ++i)
+      if (output(costs.forward[i])) k.reduceForward.push_back(i);
+    k.reduceForward.push_back(k.forward.size() - 1);
+  }
+  if (!embedding && !k.backward.empty()) {
+    const auto first = std::find_if(costs.backward.begin(), costs.backward.end(), output);
+    if (first != costs.backward.end() && first != costs.backward.begin())
+      k.reduceBackward.push_back(static_cast<std::size_t>(first - costs.backward.begin()) - 1);
+    k.reduceBackward.push_back(k.backward.size() - 1);
+  }
+  if (head) {
+    // Loss over a vocabulary cut among the ranks: maximum, sum of exponentials and the target's logit, fp32
+    // per token.
+    const std::int64_t tokens = elements / hiddenOf(costs);
+    k.lossReduction = builder_.collective({.kind = CollectiveKind::allReduce,
+                                           .reduce = ReduceOp::sum,
+                                           .group = tensorGroup_,
+                                           .dtype = DType::fp32,
+                                           .sendElements = tokens,
+                                           .receiveElements = tokens});
+  }
 }
 
 std::vector<Index> TrainContext::savedBuffers(const std::vector<SavedTensor>& saved,
@@ -101,9 +150,12 @@ bool TrainContext::keepsInput(std::size_t block) const {
 }
 
 void TrainContext::launchAll(const std::vector<Index>& kernels, int dispatchAfter, int combineAfter,
-                             bool exchangeCounts, const BlockKernels& block) {
+                             bool exchangeCounts, const BlockKernels& block,
+                             const std::vector<std::size_t>& tensorReductions) {
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     builder_.launch(kernels[i], compute_);
+    if (std::find(tensorReductions.begin(), tensorReductions.end(), i) != tensorReductions.end())
+      builder_.communicate(block.tensorReduction, compute_);
     if (block.tokens == kNone) continue;
     if (static_cast<int>(i) == dispatchAfter) {
       if (exchangeCounts) {
@@ -147,6 +199,8 @@ void TrainContext::forwardLoss() {
   for (const Index buffer : states_.back().savedByLoss) builder_.allocate(buffer);
   allocateIfAny(kernels.lossTransient);
   for (const Index kernel : kernels.lossForward) builder_.launch(kernel, compute_);
+  for (int i = 0; i < 3 && kernels.lossReduction != kNone; ++i)
+    builder_.communicate(kernels.lossReduction, compute_);
   releaseIfAny(kernels.lossTransient);
   releaseIfAny(kernels.logits);
   builder_.setPhase(outer);
@@ -191,7 +245,7 @@ void TrainContext::forward(std::size_t blockIndex) {
   allocateIfAny(kernels.logits);
   for (const Index buffer : state.saved) builder_.allocate(buffer);
   if (state.output != kNone) builder_.allocate(state.output);
-  launchAll(kernels.forward, costs.dispatchAfter, costs.combineAfter, true, kernels);
+  launchAll(kernels.forward, costs.dispatchAfter, costs.combineAfter, true, kernels, kernels.reduceForward);
   releaseIfAny(kernels.forwardTransient);
   // The previous block's output dies here unless this block keeps it for backward.
   if (blockIndex > 0 && !keepsInput(blockIndex) && states_[blockIndex - 1].output != kNone)
@@ -211,12 +265,13 @@ void TrainContext::backward(std::size_t blockIndex, const std::function<Gradient
     for (const Index buffer : kernels.savedInRecompute) builder_.allocate(buffer);
     const bool whole = costs.recompute.size() == costs.forward.size();
     launchAll(kernels.recompute, whole ? costs.dispatchAfter : -1, whole ? costs.combineAfter : -1, true,
-              kernels);
+              kernels, whole ? kernels.reduceForward : std::vector<std::size_t>{});
   }
   builder_.setPhase(Phase::backward);
   const GradientBuffers gradients = allocateGradients();
   allocateIfAny(kernels.backwardTransient);
-  launchAll(kernels.backward, costs.backwardDispatchAfter, costs.backwardCombineAfter, false, kernels);
+  launchAll(kernels.backward, costs.backwardDispatchAfter, costs.backwardCombineAfter, false, kernels,
+            kernels.reduceBackward);
   for (const auto& [comm, buffer] : gradients)
     builder_.launch(gradientKernel(blockIndex, comm, buffer), compute_);
   releaseIfAny(kernels.backwardTransient);

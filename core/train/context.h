@@ -79,7 +79,8 @@ class TrainContext {
   void makeUnits(const LayoutSet& layouts);
   BlockKernels& kernelsOf(std::size_t costs);
   void launchAll(const std::vector<Index>& kernels, int dispatchAfter, int combineAfter, bool exchangeCounts,
-                 const BlockKernels& block);
+                 const BlockKernels& block, const std::vector<std::size_t>& tensorReductions);
+  void addTensorReductions(BlockKernels& kernels, const ModuleCosts& costs);
   void allocateIfAny(Index buffer);
   void releaseIfAny(Index buffer);
   std::vector<Index> savedBuffers(const std::vector<SavedTensor>& saved, MemoryCategory category);
@@ -109,7 +110,9 @@ class TrainContext {
     Index logits = kNone, lossTransient = kNone, lossBackwardTransient = kNone, logitsGradient = kNone;
     std::vector<Index> savedInRecompute;
     Index forwardTransient = kNone, backwardTransient = kNone;
-    Index tokens = kNone, counts = kNone;  // all-to-alls
+    Index tokens = kNone, counts = kNone;                    // all-to-alls
+    Index tensorReduction = kNone, lossReduction = kNone;    // tensor parallelism
+    std::vector<std::size_t> reduceForward, reduceBackward;  // kernels that an all-reduce follows
   };
   std::vector<BlockKernels> kernels_;
   std::vector<std::vector<Index>> gradientBuffers_;  // [block][comm]
