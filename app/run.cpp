@@ -26,6 +26,22 @@ std::vector<std::string> notesOf(const core::Scenario& scenario) {
   return notes;
 }
 
+/// A bucket that pads much is worth a word: its blocks are too coarse for so many ranks.
+void notePadding(const Prepared& prepared, std::vector<std::string>& notes) {
+  const core::BucketLayout* worst = nullptr;
+  const auto buckets = core::bucketLayouts(prepared.model, prepared.options, prepared.layouts);
+  for (const core::BucketLayout& bucket : buckets)
+    if (!worst || bucket.paddingRatio() > worst->paddingRatio()) worst = &bucket;
+  if (!worst || worst->paddingRatio() <= 0.5) return;
+  const bool optimal = worst->shardElements == worst->lowerBound;
+  notes.push_back(
+      fmt::format("{}: bucket {} ({} of them) pads {:.0f} %{}: its blocks are coarse for {} ranks; a smaller "
+                  "parallel.fsdp or finer "
+                  "granularity pads less",
+                  prepared.system->name(), worst->name, worst->copies, 100 * worst->paddingRatio(),
+                  optimal ? ", which no order of its tensors avoids" : "", worst->devices));
+}
+
 }  // namespace
 
 core::ResultAll<std::vector<RunResult>> run(const RunOptions& options, const Progress& progress) {
@@ -57,6 +73,7 @@ core::ResultAll<std::vector<RunResult>> run(const RunOptions& options, const Pro
                          .log = std::move(prediction->log),
                          .scenarioText = text,
                          .notes = notesOf(scenario)});
+      notePadding(*prepared, results.back().notes);
       begin = Clock::now();
     }
   }

@@ -72,7 +72,6 @@ SoftwareSpec softwareOf(const RunRow& row) {
     // loss metrics in fp32 unfused, an optimizer that loops over parameters.
     software.attention = "triton";
     software.loss = LossKernel::unfusedFp32;
-    software.lossMetrics = true;
     software.optimizerKernel = "loop";
     software.year = contains(framework, "1.13") ? 2022 : 2023;
   } else {

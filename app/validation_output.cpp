@@ -23,14 +23,17 @@ std::string heading(std::string_view what) {
 }  // namespace
 
 std::string validationText(const ValidationReport& report, std::size_t worstRows) {
-  std::string out = heading("operation, type, GPU");
+  // Kernel tables hold times, run tables rates; see ValidationReport::quantity.
+  const bool kernels = report.quantity == "time_us";
+  const char* const unit = kernels ? "us" : "tokens/s/GPU";
+  std::string out = heading(kernels ? "operation, type, GPU" : "GPU, model");
   for (const ValidatedGroup& group : report.groupsByGpu) appendGroup(out, group);
-  out += "\n" + heading("operation");
+  out += "\n" + heading(kernels ? "operation" : "framework");
   for (const ValidatedGroup& group : report.groups) appendGroup(out, group);
-  out += fmt::format(
-      "\n{} rows predicted: mean error {:.1f} %, bias {:+.1f} %; a constant fraction of peak per family: "
-      "{:.1f} %\n",
-      report.rows, report.mae * 100, report.bias * 100, report.naiveMae * 100);
+  out += fmt::format("\n{} rows predicted: mean error {:.1f} %, bias {:+.1f} %; {}: {:.1f} %\n", report.rows,
+                     report.mae * 100, report.bias * 100,
+                     kernels ? "a constant fraction of peak per family" : "one constant HFU per GPU",
+                     report.naiveMae * 100);
 
   std::map<std::string, std::size_t> reasons;
   std::vector<const ValidatedRow*> worst;
@@ -48,9 +51,10 @@ std::string validationText(const ValidationReport& report, std::size_t worstRows
   worst.resize(std::min(worst.size(), worstRows));
   if (!worst.empty()) out += "\nworst rows\n";
   for (const ValidatedRow* row : worst)
-    out += fmt::format(
-        "  {:<8} {:<22} {:<9} {:<16} measured {:>11.2f} us, predicted {:>11.2f} us ({:+.0f} %)\n", row->id,
-        row->group, row->format, row->gpu, row->measured, row->predicted, row->error * 100);
+    out +=
+        fmt::format("  {:<8} {:<22} {:<9} {:<16} measured {:>11.2f} {}, predicted {:>11.2f} {} ({:+.0f} %)\n",
+                    row->id, kernels ? row->group : row->group.substr(0, 22), row->format, row->gpu,
+                    row->measured, unit, row->predicted, unit, row->error * 100);
   return out;
 }
 

@@ -8,7 +8,7 @@ Result<OptimizerTraits> optimizerTraits(const std::string& name, const std::vect
   if (name == "adamw") return OptimizerTraits{.name = name};
   if (name == "sgd") return OptimizerTraits{.name = name, .states = 1, .stateBytes = 4};
   if (name == "adam8bit") {
-    std::int64_t elements = 256;
+    std::int64_t elements = kDefaultQuantisationBlock;
     if (!block.empty()) {
       elements = 1;
       for (const std::int64_t side : block) elements *= side;

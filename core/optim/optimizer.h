@@ -19,6 +19,9 @@ struct OptimizerTraits {
   std::int64_t blockElements = 0;  // elements that share a scale; 0: none
 };
 
+/// Elements that share a scale in bitsandbytes' blockwise 8-bit Adam, in the order of the flattened tensor.
+inline constexpr std::int64_t kDefaultQuantisationBlock = 256;
+
 /// "adamw", "adam8bit", "sgd". `block`: rows x columns of a quantisation block (adam8bit only; its default is
 /// the 256-element block of bitsandbytes' blockwise 8-bit Adam). Fails on other names, listing the known
 /// ones.

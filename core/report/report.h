@@ -31,7 +31,7 @@ struct RunFacts {
   std::int64_t activeParameters = 0;  // with only the routed and shared experts that one token meets
   std::int64_t layers = 0, heads = 0, headDim = 0, sequence = 0;
   double recomputeFlopsPerToken = 0;  // forward work done again in backward; attention counted in full
-  double paddingRatio = 0;            // padding / (parameters + padding) of the layouts, as a fraction
+  double paddingRatio = 0;            // sharded elements / parameters - 1, over all ranks, as a fraction
   std::int64_t simulatedRanks = 0;    // rank classes that were really executed
   std::vector<std::pair<std::string, std::string>> overrides;  // key=value pairs of this point, as written
   double wallSeconds = 0;  // what the prediction itself took; never part of a comparison

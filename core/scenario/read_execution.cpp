@@ -31,7 +31,6 @@ void readSoftware(Problems& problems, Section& top, SoftwareSpec& software) {
   section.choice("optimizer_kernel", optimizer, Choices<std::string_view>(kOptimizerKernels),
                  "optimizer kernels");
   section.choice("loss", software.loss, Choices<LossKernel>(kLosses), "loss kernels");
-  section.flag("loss_metrics", software.lossMetrics);
   section.flag("compile", software.compile);
   section.flag("fused_norm", software.fusedNorm);
   section.count("year", software.year, 2016, 2100);
@@ -44,7 +43,7 @@ void readSimulate(Problems& problems, Section& top, SimulateSpec& simulate) {
   Section section(problems, top.find("simulate"), "simulate");
   section.choice("mode", simulate.mode, Choices<SimulationMode>(kModes), "modes");
   // The first step allocates, the second is the first steady one.
-  section.count("steps", simulate.steps, 2, 1000);
+  section.count("steps", simulate.steps, 2, 255);
   section.count("seed", simulate.seed, 0, std::int64_t{1} << 53);
   section.finish();
 }

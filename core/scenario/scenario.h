@@ -34,7 +34,7 @@ struct SystemSpec {
   std::int64_t backwardPrefetch = 1;
   std::int64_t reduceScatterInputs = 1;  // inputs that may be held at once
   bool asyncUnshard = false;
-  bool separateRoots = false;               // embedding and head as units of their own
+  bool separateRoots = false;        // embedding and head as units of their own
   bool accumulateUnsharded = false;  // no reduction before the last micro-batch: gradients are kept unsharded
   bool deferFinalWait = false;       // micro-batches but the last are marked as not the last backward
   bool separateReduceCommunicator = false;  // all-gather and reduce-scatter on two communicators
@@ -66,7 +66,6 @@ struct SoftwareSpec {
   std::string
       attention;  // "triton", "flash1", "flash2", "flash3", "flash4", "cudnn", "te", "eager"; empty: by GPU
   LossKernel loss = LossKernel::eager;
-  bool lossMetrics = false;
   std::string optimizerKernel = "foreach";  // "fused", "foreach", "loop"
   bool compile = false;
   bool fusedNorm = true;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/base/checked.h"
+#include "core/optim/optimizer.h"
 #include "core/plan/granularity.h"
 #include "core/plan/verifier.h"
 #include "core/train/context.h"
@@ -14,6 +15,8 @@ namespace {
 /// Granularity rules in force: the optimizer's block first, so that any rule of the scenario overrides it.
 std::vector<BlockRule> blockRules(const TrainOptions& options) {
   std::vector<BlockRule> rules;
+  if (options.optimizer.name == "adam8bit" && options.optimizer.block.empty())
+    rules.push_back({.match = "*", .elements = kDefaultQuantisationBlock});
   if (options.optimizer.block.size() == 2) rules.push_back({.match = "*", .tile = options.optimizer.block});
   for (const GranularityRule& rule : options.granularity)
     rules.push_back({.match = rule.match,

@@ -31,14 +31,15 @@ core::Cost ProfiledCollectives::cost(core::CollectiveKind kind, std::int64_t byt
   const GroupShape shape = groupShape(model_.cluster(), group);
   const Choice choice = model_.explain(kind, bytes, group, aligned16, dtype);
   core::Cost cost = modelled;
-  // Points and terms describe aligned transfers: a misaligned one pays the model's ratio on top.
+  // A point of the same size and group was measured with the alignment it had. Fitted terms describe aligned
+  // transfers: a misaligned one pays the model's ratio on top.
   const double penalty =
       aligned16 ? 1 : choice.seconds() / model_.explain(kind, bytes, group, true, dtype).seconds();
   double seconds = 0;
   if (const auto point =
           core::matchCollective(profile_, kind, bytes, shape.ranks, shape.ranksPerDomain, dtype)) {
-    seconds = core::secondsFromPicoseconds(point->time) * penalty;
-    cost.provenance = penalty > 1 ? core::Provenance::fitted : point->provenance;
+    seconds = core::secondsFromPicoseconds(point->time);
+    cost.provenance = point->provenance;
     cost.relativeError = point->relativeError;
   } else if (const core::FittedCollective* fit = fitted(kind); fit != nullptr && fit->points > 0) {
     const auto prediction = fit->predict(bytes, shape.ranks, shape.ranksPerDomain);

@@ -77,6 +77,7 @@ std::map<std::string, Bytes> peaks(const StepProgram& p) {
       if (label == "end backward-compute loss") phase = "backward_layers";
       if (label == "final_callback") phase = "backward_root";
       if (label == "end final_callback") phase = "optimizer";
+      result[phase] = std::max(result[phase], live);
       continue;
     }
     if (i.firstStepOnly) continue;
@@ -120,7 +121,8 @@ TEST_CASE("Memory of fsdp2 steps, phase by phase", "[train][reference]") {
       if (std::abs(error) > 0.01)
         std::cout << fmt::format("{:<60} {:<16} {:>14} expected {:>14.0f} {:+.2f} %\n", row.at("case"), phase,
                                  bytes, expected, 100 * error);
-      CHECK(std::abs(error) <= 0.15);
+      // Gradients of a block are allocated together, where autograd makes them one by one.
+      CHECK(std::abs(error) <= (phase == "backward_layers" ? 0.08 : 0.005));
     }
   }
   for (const auto& [phase, sum] : errors)
@@ -130,5 +132,5 @@ TEST_CASE("Memory of fsdp2 steps, phase by phase", "[train][reference]") {
     std::cout << "SKIPPED: no row of a known model in fsdp2_memory.csv\n";
     return;
   }
-  CHECK(errors["total"].first / errors["total"].second <= 0.01);
+  CHECK(errors["total"].first / errors["total"].second <= 0.001);
 }

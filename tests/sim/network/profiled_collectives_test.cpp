@@ -48,8 +48,7 @@ TEST_CASE("larger groups are re-derived from the fit, other kinds modelled", "[n
   CHECK(network.cost(CollectiveKind::allToAll, 1 << 26, {"g", 64, 1}).provenance == Provenance::modelled);
   CHECK(network.cost(CollectiveKind::allReduce, 1 << 26, {"g", 10, 1024}).provenance == Provenance::modelled);
   const core::Cost misaligned = network.cost(CollectiveKind::allGather, 6'426'160'384, {"g", 64, 1}, false);
-  CHECK(misaligned.time > small.time);
-  CHECK(misaligned.provenance == Provenance::fitted);
+  CHECK(misaligned.time == small.time);  // the point, with whatever alignment it was measured
 }
 
 TEST_CASE("without a profile everything is modelled", "[network]") {
