@@ -20,13 +20,13 @@ void appendTable(std::string& out, const core::Scenario& scenario, const Prepare
   auto at = std::back_inserter(out);
   fmt::format_to(at, "{}: {} on {} GPUs, planned and verified in {:.2f} ms\n", prepared.system->name(),
                  scenario.model.name, scenario.cluster.gpus, seconds * 1e3);
-  fmt::format_to(at, "  {:<14}{:>7}{:>9}{:>9}{:>17}{:>16}{:>11}{:>16}{:>10}\n", "bucket", "copies", "tensors",
+  fmt::format_to(at, "  {:<16} {:>6} {:>8} {:>8} {:>18} {:>15} {:>13} {:>15} {:>9}\n", "bucket", "copies", "tensors",
                  "devices", "elements", "shard S", "padding", "lower bound", "gap");
   for (const core::BucketLayout& b : buckets) {
     const double gap = b.lowerBound > 0
                            ? static_cast<double>(b.shardElements) / static_cast<double>(b.lowerBound) - 1.0
                            : 0.0;
-    fmt::format_to(at, "  {:<14}{:>7}{:>9}{:>9}{:>17}{:>16}{:>10.4f}%{:>16}{:>10}\n", b.name, b.copies,
+    fmt::format_to(at, "  {:<16} {:>6} {:>8} {:>8} {:>18} {:>15} {:>12.4f}% {:>15} {:>9}\n", b.name, b.copies,
                    b.tensors, b.devices, core::formatCount(b.elements), core::formatCount(b.shardElements),
                    100.0 * b.paddingRatio(), core::formatCount(b.lowerBound),
                    gap <= 0 ? std::string("optimal") : fmt::format("{:.3f}%", 100.0 * gap));
