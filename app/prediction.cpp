@@ -32,7 +32,7 @@ RunFacts runFacts(const ModelGraph& graph, const Scenario& scenario, const Prepa
           .system = std::string(prepared.system->name()),
           .gpus = scenario.cluster.gpus,
           .tokensPerStep = ranksOfTokens * tokensPerRank,
-          .parameters = graph.parameterCount(),
+          .parameters = graph.checkpointElements(),
           .activeParameters = graph.activeParameterCount(),
           .layers = model.layers,
           .heads = model.heads,
