@@ -20,8 +20,8 @@ void appendTable(std::string& out, const core::Scenario& scenario, const Prepare
   auto at = std::back_inserter(out);
   fmt::format_to(at, "{}: {} on {} GPUs, planned and verified in {:.2f} ms\n", prepared.system->name(),
                  scenario.model.name, scenario.cluster.gpus, seconds * 1e3);
-  fmt::format_to(at, "  {:<16} {:>6} {:>8} {:>8} {:>18} {:>15} {:>13} {:>15} {:>9}\n", "bucket", "copies", "tensors",
-                 "devices", "elements", "shard S", "padding", "lower bound", "gap");
+  fmt::format_to(at, "  {:<16} {:>6} {:>8} {:>8} {:>18} {:>15} {:>13} {:>15} {:>9}\n", "bucket", "copies",
+                 "tensors", "devices", "elements", "shard S", "padding", "lower bound", "gap");
   for (const core::BucketLayout& b : buckets) {
     const double gap = b.lowerBound > 0
                            ? static_cast<double>(b.shardElements) / static_cast<double>(b.lowerBound) - 1.0

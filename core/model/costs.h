@@ -48,9 +48,8 @@ struct ModuleCosts {
   /// checkpointing, with attention recomputed as in Korthikanti et al. 2022).
   std::vector<Operation> recompute;
   std::vector<Operation> backward;
-  std::vector<SavedTensor> saved;  // what stays alive between forward and backward
-  std::vector<SavedTensor>
-      savedInRecompute;  // alive only while this module's backward runs (checkpointing)
+  std::vector<SavedTensor> saved;             // what stays alive between forward and backward
+  std::vector<SavedTensor> savedInRecompute;  // alive only while this module's backward runs (checkpointing)
   Bytes inputBytes = 0, outputBytes = 0;
   /// Largest sum of temporaries alive at once inside forward, beyond `saved`, the input and the output.
   Bytes forwardTransient = 0;
