@@ -35,7 +35,8 @@ Index ProgramBuilder::kernel(Kernel kernel) { return append(program_.kernels, st
 Index ProgramBuilder::collective(Collective collective) { return append(program_.collectives, collective); }
 
 void ProgramBuilder::add(InstructionKind kind, StreamId stream, Index operand, Index label) {
-  target_->push_back(Instruction{kind, stream, phase_, firstStepOnly_, operand, label});
+  (inSetup_ ? program_.setup : program_.step)
+      .push_back(Instruction{kind, stream, phase_, firstStepOnly_, operand, label});
 }
 
 void ProgramBuilder::allocate(Index buffer) {

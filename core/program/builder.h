@@ -13,8 +13,6 @@ namespace vsim::core {
 class ProgramBuilder {
  public:
   explicit ProgramBuilder(std::string system);
-  ProgramBuilder(const ProgramBuilder&) = delete;  // it points into its own program
-  ProgramBuilder& operator=(const ProgramBuilder&) = delete;
 
   StepProgram take() &&;
   StepProgram& program() { return program_; }
@@ -23,8 +21,8 @@ class ProgramBuilder {
   void setPhase(Phase phase) { phase_ = phase; }
   [[nodiscard]] Phase phase() const { return phase_; }
   /// What follows goes to StepProgram::setup (once) or ::step.
-  void beginSetup() { target_ = &program_.setup; }
-  void beginStep() { target_ = &program_.step; }
+  void beginSetup() { inSetup_ = true; }
+  void beginStep() { inSetup_ = false; }
   /// What follows is only run in the first step (lazily made optimizer states).
   void setFirstStepOnly(bool value) { firstStepOnly_ = value; }
 
@@ -50,9 +48,9 @@ class ProgramBuilder {
   void add(InstructionKind kind, StreamId stream, Index operand, Index label = kNone);
 
   StepProgram program_;
-  std::vector<Instruction>* target_ = &program_.step;
   std::unordered_map<std::string, Index> labels_;
   Phase phase_ = Phase::setup;
+  bool inSetup_ = false;
   bool firstStepOnly_ = false;
 };
 

@@ -177,7 +177,7 @@ TEST_CASE("places in block style, and after text that is not ASCII") {
   CHECK_THAT(result.error()[1].text(), Catch::StartsWith("base.yaml:12:9: cluster.gpus: expected"));
 }
 
-TEST_CASE("--set overrides") {
+TEST_CASE("Overrides by --set") {
   CHECK(overridden({{"batch.micro_batch", "2"}}).batch.microBatch == 2);
   CHECK(overridden({{"batch", "{sequence: 256}"}}).batch.sequence == 256);
   CHECK(overridden({{"cluster.gpus", "32"}, {"parallel.replicate", "4"}}).parallel.replicate == 4);
