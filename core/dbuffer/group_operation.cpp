@@ -16,6 +16,7 @@ MemoryOp memoryOp(GroupOp op) {
     case GroupOp::zero:
     case GroupOp::scale:
     case GroupOp::add:
+    case GroupOp::axpy:
       break;
   }
   return MemoryOp::elementwise;
@@ -34,6 +35,7 @@ GroupOperation groupOperation(GroupOp op, std::int64_t elements, DType from, DTy
       result.bytesRead = result.bytesWritten = target;
       break;
     case GroupOp::add:
+    case GroupOp::axpy:
       result.bytesRead = source + target;
       result.bytesWritten = target;
       break;

@@ -15,11 +15,12 @@ enum class GroupOp : std::uint8_t {
   zero,   // x = 0
   scale,  // x = a x
   add,    // y = y + x
+  axpy,   // y = y + a x
   cast,   // y = x in another type
   copy,   // y = x
   norm,   // sum of squares of x, one fp32 number (then all-reduced over the ranks)
 };
-inline constexpr std::array<std::string_view, 6> kGroupOpNames{"zero", "scale", "add",
+inline constexpr std::array<std::string_view, 7> kGroupOpNames{"zero", "scale", "add", "axpy",
                                                                "cast", "copy",  "norm"};
 
 /// One launch over `elements` consecutive elements, padding included: padding is zero before and after, and
@@ -32,7 +33,7 @@ struct GroupOperation {
   Bytes bytesRead = 0, bytesWritten = 0;
 };
 
-/// Fills in the memory traffic. For add, y is read and written in `to`.
+/// Fills in the memory traffic. For add and axpy, y is read and written in `to`.
 [[nodiscard]] GroupOperation groupOperation(GroupOp op, std::int64_t elements, DType from, DType to);
 [[nodiscard]] inline GroupOperation groupOperation(GroupOp op, std::int64_t elements, DType type) {
   return groupOperation(op, elements, type, type);

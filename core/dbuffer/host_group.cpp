@@ -34,6 +34,11 @@ void addGroup(std::span<const float> x, std::span<float> y) {
   for (std::size_t i = 0; i < x.size(); ++i) y[i] += x[i];
 }
 
+void axpyGroup(float a, std::span<const float> x, std::span<float> y) {
+  checkSizes(x.size(), y.size());
+  for (std::size_t i = 0; i < x.size(); ++i) y[i] += a * x[i];
+}
+
 void copyGroup(std::span<const float> x, std::span<float> y) {
   checkSizes(x.size(), y.size());
   std::copy(x.begin(), x.end(), y.begin());

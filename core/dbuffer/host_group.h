@@ -12,6 +12,7 @@ namespace vsim::core {
 void zeroGroup(std::span<float> x);
 void scaleGroup(std::span<float> x, float factor);
 void addGroup(std::span<const float> x, std::span<float> y);
+void axpyGroup(float a, std::span<const float> x, std::span<float> y);
 void copyGroup(std::span<const float> x, std::span<float> y);
 /// bf16 as the upper half of fp32, rounded to nearest even; NaN stays NaN.
 void castGroup(std::span<const float> x, std::span<std::uint16_t> bf16);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "core/dbuffer/dbuffer.h"
+#include "core/dbuffer/group_operation.h"
 #include "core/plan/planner.h"
 #include "core/train/context.h"
 
@@ -11,8 +13,13 @@ namespace {
 
 class VeScaleEmitter {
  public:
-  VeScaleEmitter(TrainContext& context, const TrainOptions& options)
-      : c_(context), b_(context.builder()), o_(options), groups_(context.comms()) {
+  /// `buffers`: the DBuffer of every group, in the order of the context's comms.
+  VeScaleEmitter(TrainContext& context, const TrainOptions& options, std::vector<const DBuffer*> buffers)
+      : c_(context),
+        b_(context.builder()),
+        o_(options),
+        buffers_(std::move(buffers)),
+        groups_(context.comms()) {
     compute_ = c_.compute();
     gather_ = b_.stream("AG");
     reduce_ = b_.stream("RS");
@@ -69,7 +76,8 @@ class VeScaleEmitter {
     CommUnit& comm = c_.comm(g);
     GroupState& s = groups_[g];
     const DType compute = o_.precision.compute, reduce = o_.precision.reduce;
-    const std::int64_t all = comm.gatheredElements();
+    const DBuffer& layout = *buffers_[g];
+    const std::int64_t all = layout.unshardedElements(), shard = layout.shardElements();
     using enum MemoryCategory;
     const auto make = [&](const char* name, StreamId stream, MemoryCategory category, DType dtype,
                           std::int64_t elements) {
@@ -82,43 +90,52 @@ class VeScaleEmitter {
     };
     s.gatherBuffer = make("dbuffer", gather_, unshardedParameters, compute, all);
     s.gradientBuffer = make("grad_dbuffer", compute_, gradientBuffers, reduce, all);
-    s.shardGradient = make("grad_shard", reduce_, gradients, o_.precision.params, comm.shardElements);
+    s.shardGradient = make("grad_shard", reduce_, gradients, o_.precision.params, shard);
     comm.gradients = s.shardGradient;
     s.gather = b_.collective({.kind = CollectiveKind::allGather,
                               .group = comm.gatherGroup,
                               .unit = comm.unit,
                               .dtype = compute,
-                              .sendElements = comm.shardElements,
+                              .sendElements = shard,
                               .receiveElements = all,
                               .input = castsParameters() ? s.gatherBuffer : comm.parameters,
                               .output = s.gatherBuffer,
-                              .inPlace = castsParameters()});
+                              .inPlace = castsParameters(),
+                              .aligned16 = layout.slicesAligned(compute)});
     s.scatter = b_.collective({.kind = CollectiveKind::reduceScatter,
                                .reduce = ReduceOp::average,
                                .group = comm.reduceGroup,
                                .unit = comm.unit,
                                .dtype = reduce,
                                .sendElements = all,
-                               .receiveElements = comm.shardElements,
+                               .receiveElements = shard,
                                .input = s.gradientBuffer,
-                               .output = s.gradientBuffer});
+                               .output = s.gradientBuffer,
+                               .aligned16 = layout.slicesAligned(reduce)});
     if (comm.replicateGroup != kNone)
       s.allReduce = b_.collective({.kind = CollectiveKind::allReduce,
                                    .reduce = ReduceOp::average,
                                    .group = comm.replicateGroup,
                                    .unit = comm.unit,
                                    .dtype = reduce,
-                                   .sendElements = comm.shardElements,
-                                   .receiveElements = comm.shardElements,
+                                   .sendElements = shard,
+                                   .receiveElements = shard,
                                    .input = s.gradientBuffer,
                                    .output = s.gradientBuffer});
-    const Bytes stored = comm.shardElements * bytesOf(o_.precision.params);
-    s.copyIn = b_.kernel({.operation = c_.memoryOperation(MemoryOp::cast, "cast_shard", stored,
-                                                          comm.shardElements * bytesOf(compute)),
+    s.copyIn = b_.kernel({.operation = groupKernel(
+                              "cast_shard", groupOperation(castsParameters() ? GroupOp::cast : GroupOp::copy,
+                                                           shard, o_.precision.params, compute)),
                           .role = KernelRole::copyIn,
                           .unit = comm.unit,
                           .reads = {comm.parameters},
                           .writes = {s.gatherBuffer}});
+  }
+
+  /// One launch over a whole DBuffer or shard, whatever the number of its tensors.
+  Index groupKernel(const char* name, const GroupOperation& operation) {
+    Operation kernel = asKernel(operation);
+    kernel.name = name;
+    return b_.operation(kernel);
   }
 
   void unshard(std::size_t g) {
@@ -297,10 +314,9 @@ class VeScaleEmitter {
       last = allReduce_;
     }
     if (!s.hasGradients) b_.allocate(s.shardGradient);
-    const Bytes in = comm.shardElements * bytesOf(o_.precision.reduce);
-    const Bytes out = comm.shardElements * bytesOf(o_.precision.params);
-    b_.launch(b_.kernel({.operation = c_.memoryOperation(MemoryOp::cast, "store_gradients",
-                                                         in + (s.hasGradients ? out : 0), out),
+    const GroupOperation store = groupOperation(s.hasGradients ? GroupOp::add : GroupOp::cast,
+                                                comm.shardElements, o_.precision.reduce, o_.precision.params);
+    b_.launch(b_.kernel({.operation = groupKernel("store_gradients", store),
                          .role = s.hasGradients ? KernelRole::accumulate : KernelRole::castOut,
                          .unit = comm.unit,
                          .reads = {s.gradientBuffer},
@@ -322,6 +338,7 @@ class VeScaleEmitter {
   TrainContext& c_;
   ProgramBuilder& b_;
   const TrainOptions& o_;
+  std::vector<const DBuffer*> buffers_;
   StreamId compute_, gather_, reduce_, allReduce_;
   std::size_t forwardDepth_, backwardDepth_, gradientBuffers_;
   std::vector<GroupState> groups_;
@@ -348,8 +365,16 @@ Result<StepProgram> VeScale::emit(const TrainModel& model, const TrainOptions& o
                                   const LayoutSet& layouts) const {
   auto optimizer = optimizerTraits(options.optimizer.name, options.optimizer.block);
   if (!optimizer) return tl::unexpected(optimizer.error());
+  std::vector<DBuffer> made;
+  for (std::size_t i = 0; i < layouts.problems.size(); ++i) {
+    auto buffer = DBuffer::make(layouts.problems[i].tensors, layouts.layouts[i]);
+    if (!buffer) return tl::unexpected(buffer.error());
+    made.push_back(std::move(*buffer));
+  }
+  std::vector<const DBuffer*> ofGroup;
+  for (const std::size_t problem : layouts.ofGroup) ofGroup.push_back(&made[problem]);
   TrainContext context("vescale", model, options, layouts, *optimizer);
-  VeScaleEmitter(context, options).emit();
+  VeScaleEmitter(context, options, std::move(ofGroup)).emit();
   return std::move(context.builder()).take();
 }
 

@@ -124,3 +124,20 @@ TEST_CASE("group operation: bytes moved") {
   CHECK(kernel.bytesRead == 400);
   CHECK(kernel.dtype == DType::bf16);
 }
+
+TEST_CASE("host group: axpy over the whole shard leaves padding zero") {
+  const LayoutProblem problem{.tensors = tensors(), .devices = 4};
+  const auto buffer = DBuffer::make(tensors(), *planGivenOrder(problem));
+  REQUIRE(buffer);
+  const auto values = counted();
+  std::vector<float> sum(static_cast<std::size_t>(buffer->unshardedElements()), 0.0f);
+  const std::vector<float> all = gathered(*buffer, values);
+  axpyGroup(2.0f, all, sum);
+  axpyGroup(-0.5f, all, sum);
+  for (std::size_t i = 0; i < all.size(); ++i) CHECK(sum[i] == 1.5f * all[i]);
+  const GroupOperation axpy =
+      groupOperation(GroupOp::axpy, buffer->shardElements(), DType::bf16, DType::fp32);
+  CHECK(axpy.bytesRead == buffer->shardBytes(DType::bf16) + buffer->shardBytes(DType::fp32));
+  CHECK(axpy.bytesWritten == buffer->shardBytes(DType::fp32));
+  CHECK(asKernel(axpy).name == "group_axpy");
+}
