@@ -80,6 +80,8 @@ SoftwareSpec softwareOf(const RunRow& row) {
     software.year = 2024;
   }
   software.compile = contains(framework, "compile") && !contains(framework, "no compile");
+  // Llama's RMSNorm is written out in fp32 in these codebases; only a compiler fuses it.
+  if (!contains(framework, "Composer") && !software.compile) software.fusedNorm = false;
   return software;
 }
 
