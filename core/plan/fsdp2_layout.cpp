@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/checked.h"
+#include "core/plan/baseline_layout.h"
 
 namespace vsim::core {
 namespace {
@@ -27,19 +28,16 @@ std::optional<std::string> refusal(const PlanTensor& tensor, std::int64_t device
 
 Result<Layout> fsdp2Layout(const LayoutProblem& problem) {
   if (auto error = problemError(problem)) return tl::unexpected(std::move(*error));
-  Layout layout{.devices = problem.devices, .contiguous = false};
-  layout.offsets.reserve(problem.tensors.size());
+  std::vector<std::int64_t> offsets;
+  offsets.reserve(problem.tensors.size());
+  std::int64_t shard = 0;
   for (const PlanTensor& tensor : problem.tensors) {
     if (const auto why = refusal(tensor, problem.devices))
       return fail(fmt::format("tensor '{}': {}", tensor.name, *why));
-    layout.offsets.push_back(layout.shardElements);
-    layout.shardElements += fsdp2Slice(tensor, problem.devices, 0).paddedElements;
-    layout.unitElements += tensor.elements;
+    offsets.push_back(shard);
+    shard += fsdp2Slice(tensor, problem.devices, 0).paddedElements;
   }
-  if (!checkedMultiply(layout.devices, layout.shardElements))
-    return fail(fmt::format("the gathered buffer of {} devices overflows", problem.devices));
-  layout.lowerBound = ceilDivide(layout.unitElements, problem.devices);
-  return layout;
+  return baselineLayout(problem, std::move(offsets), shard, false);
 }
 
 Fsdp2Slice fsdp2Slice(const PlanTensor& tensor, std::int64_t devices, std::int64_t rank) {

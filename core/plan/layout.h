@@ -28,6 +28,8 @@ struct LayoutProblem {
   std::int64_t devices = 1;
   std::int64_t unit = 1;   // the shard size is a multiple of it; itself a multiple of `align`
   std::int64_t align = 1;  // every tensor starts at a multiple of it
+  /// Bytes of an element in the gathered buffer. Only rules that align in bytes (FSDP1) look at it.
+  std::int64_t elementBytes = 2;
 };
 
 /// Where the tensors of a problem lie. All sizes in elements.
@@ -39,8 +41,9 @@ struct Layout {
   /// Per tensor, in the problem's order. Contiguous layouts: start in the global buffer of
   /// devices * shardElements elements. Otherwise: start of the tensor's slot inside every device's shard.
   std::vector<std::int64_t> offsets{};
-  /// True: a tensor is one run of the global buffer (RaggedShard). False: each device holds its slices of
-  /// every tensor one after the other (FSDP2), so that a gather must be copied apart.
+  /// True: a tensor is one run of the global buffer (RaggedShard, FSDP1, Megatron-FSDP). False: each device
+  /// holds its slices of every tensor one after the other (FSDP2; DeepSpeed of flattened tensors), so that a
+  /// gather must be copied apart.
   bool contiguous = true;
 
   [[nodiscard]] std::int64_t totalElements() const { return devices * shardElements; }
