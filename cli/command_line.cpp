@@ -23,6 +23,7 @@ usage: vsim COMMAND ...
   plan SCENARIO       the layouts alone: shard sizes, padding, gap
   program SCENARIO    what one rank's host thread issues in a step
   topo SCENARIO       the cluster; --list: all cluster presets
+  collective KIND     one collective on a cluster, in nccl-tests' columns
   validate TABLE.csv  predictions against measurements           --fit --folds --json
   runs                the stored runs
   show RUN            a stored run's report again                --json --trace --scenario
@@ -38,7 +39,7 @@ exit codes: 0 done (also when the model does not fit), 1 failed, 2 wrong input
 )";
 
 std::vector<std::string> commandNames() {
-  std::vector<std::string> names{"run", "plan", "program", "topo", "validate", "runs", "show"};
+  std::vector<std::string> names{"run", "plan", "program", "topo", "collective", "validate", "runs", "show"};
   for (const auto& [name, instead] : laterCommands()) names.push_back(name);
   return names;
 }
@@ -110,6 +111,7 @@ int parseAndRun(const std::vector<std::string>& arguments) {
   addPlan(app, call);
   addProgram(app, call);
   addTopo(app, call);
+  addCollective(app, call);
   addValidate(app, call);
   addRuns(app, call);
   addShow(app, call);

@@ -21,6 +21,7 @@ void addRun(CLI::App& app, Call& call);
 void addPlan(CLI::App& app, Call& call);
 void addProgram(CLI::App& app, Call& call);
 void addTopo(CLI::App& app, Call& call);
+void addCollective(CLI::App& app, Call& call);
 void addValidate(CLI::App& app, Call& call);
 void addRuns(CLI::App& app, Call& call);
 void addShow(CLI::App& app, Call& call);

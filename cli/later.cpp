@@ -7,7 +7,6 @@ const std::vector<std::pair<std::string, std::string>>& laterCommands() {
       {"sweep", "`vsim run SCENARIO` simulates the points of its sweep one after the other"},
       {"tune", "`vsim run SCENARIO --set KEY=VALUE` tries one layout"},
       {"memory", "`vsim run SCENARIO` shows the memory at the peak by category, --trace its course"},
-      {"collective", "`vsim run SCENARIO` shows size, time and bus bandwidth of the step's collectives"},
       {"import", "a profile is a YAML file: write the measured costs there by hand"},
       {"export", "`vsim show RUN --trace FILE` and `--json FILE` write what is stored"},
       {"compare", "a scenario with several systems compares them; `vsim show RUN` prints one run"},
