@@ -10,8 +10,8 @@ namespace vsim::core {
 /// The layout of PyTorch FSDP2 (`fully_shard`, torch 2.4 to 2.15): every parameter is cut on its own along
 /// PlanTensor::shardDim into ceil(size / devices) slices a rank; a rank's shard holds its slices of all
 /// parameters one after the other, each padded to the full slice count. Blocks, unit and alignment do not
-/// count. Errors: see problemError(); a buffer beyond 2^62 elements; scalars; a shardDim out of range; a shardDim
-/// above 0 that does not divide evenly (FSDP2 refuses these three).
+/// count. Errors: see problemError(); a buffer beyond 2^62 elements; scalars; a shardDim out of range; a
+/// shardDim above 0 that does not divide evenly (FSDP2 refuses these three).
 [[nodiscard]] Result<Layout> fsdp2Layout(const LayoutProblem& problem);
 
 /// What one rank holds of one parameter under FSDP2. Trailing ranks may hold fewer slices, or none.

@@ -50,7 +50,8 @@ std::span<const LayoutRule> layoutRules() {
 
 const LayoutRule* layoutRule(std::string_view name) {
   const auto rules = layoutRules();
-  const auto at = std::find_if(rules.begin(), rules.end(), [&](const LayoutRule& r) { return r.name == name; });
+  const auto at =
+      std::find_if(rules.begin(), rules.end(), [&](const LayoutRule& r) { return r.name == name; });
   return at == rules.end() ? nullptr : &*at;
 }
 

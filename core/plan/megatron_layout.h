@@ -13,8 +13,8 @@ namespace vsim::core {
 /// multiples of a chunk factor: the largest row, made a common multiple with the rows of those that do not
 /// divide it evenly. Tensors of a chunk or more start on a chunk, or end a gap so that their rest follows on
 /// one; smaller ones (fragments) fill what is left, and the tail. The whole is padded to devices * chunk.
-/// Contiguous: offsets are starts in the gathered buffer, of which the parameters are views. Ranks cut tensors
-/// of a chunk or more between rows and fragments anywhere. Blocks, unit and alignment do not count.
+/// Contiguous: offsets are starts in the gathered buffer, of which the parameters are views. Ranks cut
+/// tensors of a chunk or more between rows and fragments anywhere. Blocks, unit and alignment do not count.
 /// Errors: see problemError(); chunks or buffers beyond 2^62 elements.
 [[nodiscard]] Result<Layout> megatronLayout(const LayoutProblem& problem);
 

@@ -1,7 +1,6 @@
 #include "core/plan/order_beam.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace vsim::core {
 namespace {
@@ -25,20 +24,12 @@ OrderBeam::OrderBeam(const CountedProblem& problem, BeamWidth width) : problem_(
     strata_ = static_cast<std::size_t>(problem.types[frequent_].count) + 1;
 }
 
-std::int64_t OrderBeam::cost() const {
-  std::int64_t perLevel = width_.kept;
-  // A stratum is alive while its count of the frequent type can be met: about the product of both counts.
-  std::int64_t levels = problem_.items;
-  if (width_.stratified && !problem_.types.empty()) {
-    const std::int64_t frequent = problem_.types[frequent_].count;
-    levels = frequent + 1;
-    perLevel *= problem_.items - frequent + 1;
-  }
+bool OrderBeam::small() const {
   const auto types = static_cast<std::int64_t>(problem_.types.size());
-  const __int128 kept = static_cast<__int128>(levels) * perLevel;
-  const __int128 atOnce = static_cast<__int128>(strata_) * width_.kept * std::max<std::int64_t>(types, 8);
-  if (kept > kMostKept || atOnce > kMostKept / 2) return std::numeric_limits<std::int64_t>::max();
-  return static_cast<std::int64_t>(kept) * types;
+  std::int64_t perStratum = problem_.items;  // levels at which a stratum is alive
+  if (width_.stratified && types != 0) perStratum -= problem_.types[frequent_].count - 1;
+  const __int128 atOnce = static_cast<__int128>(strata_) * width_.kept;
+  return atOnce * perStratum <= kMostKept && atOnce * std::max<std::int64_t>(types, 8) <= kMostKept / 2;
 }
 
 bool OrderBeam::run(std::int64_t shardElements, std::int64_t devices, SearchBudget& budget) {

@@ -24,8 +24,7 @@ class OrderBeam {
 
   OrderBeam(const CountedProblem& problem, BeamWidth width);
 
-  /// Placements of one run at most.
-  [[nodiscard]] std::int64_t cost() const;
+  [[nodiscard]] bool small() const;
   /// True when an order fits; false: none found, or the budget ended.
   bool run(std::int64_t shardElements, std::int64_t devices, SearchBudget& budget);
   [[nodiscard]] const std::vector<std::uint32_t>& sequence() const { return sequence_; }

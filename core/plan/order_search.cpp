@@ -19,6 +19,7 @@ namespace {
 
 // The exact program goes before the beams where it costs less than this; else only when all else is done.
 constexpr std::int64_t kQuickProgram = 300'000;
+constexpr std::int64_t kProgramRuns = 8;
 
 /// One problem between its given order and the best one found.
 class OrderSearch {
@@ -39,14 +40,18 @@ class OrderSearch {
     const CountedProblem glued(reduced_, ElementWise::Glued);
     const CountedProblem blocks(reduced_, ElementWise::Last);
     const CountedProblem all(reduced_, ElementWise::Separate);
-    if (CountProgram(blocks).cost() <= kQuickProgram) program(blocks, budget);
-    if (CountProgram(all).cost() <= kQuickProgram) program(all, budget);
+    if (CountProgram(blocks).cost() <= kQuickProgram) program(blocks, Refusal::Proof, budget);
+    if (CountProgram(all).cost() <= kQuickProgram) program(all, Refusal::Proof, budget);
     beam(glued, {.kept = 1}, "crossing", budget);
-    beam(glued, {.kept = 60}, "beam", budget);
+    beam(glued, {.kept = 8}, "beam", budget);
     if (all.items <= 64) beam(all, {.kept = 60}, "beam", budget);
+    beam(glued, {.kept = 1, .stratified = true}, "beam", budget);
+    // Exact where it can be asked about several sizes; the wider beam first where not.
+    if (budget.affords(CountProgram(blocks).cost() * kProgramRuns)) program(blocks, Refusal::Proof, budget);
     beam(glued, {.kept = 4, .stratified = true}, "beam", budget);
-    program(blocks, budget);
-    program(all, budget);
+    program(blocks, Refusal::Proof, budget);
+    program(glued, Refusal::Hint, budget);
+    program(all, Refusal::Proof, budget);
     beam(glued, {.kept = 16, .stratified = true}, "beam", budget);
   }
 
@@ -112,40 +117,66 @@ class OrderSearch {
     result_.order = name;
   }
 
-  /// What a method found at one size, kept while the size is searched.
+  /// The best order that a method has found while it is asked about one size after the other.
   struct Found {
-    std::optional<std::int64_t> size;
-    std::vector<std::uint32_t> sequence;
+    std::int64_t size = 0;  // smallest that fits; 0: nothing found
+    TensorOrder order{};
+    std::optional<FixedOrder> known{};
+
+    /// An order known already often fits the next size too, for far less work.
+    bool fits(std::int64_t shardElements, SearchBudget& budget) {
+      if (!known || budget.ended()) return false;
+      const std::int64_t before = known->placements();
+      const bool fits = (*known)(shardElements);
+      budget.spend(known->placements() - before);
+      if (fits) size = shardElements;
+      return fits;
+    }
+    void take(std::int64_t shardElements, std::int64_t d, TensorOrder found, const ReducedProblem& reduced) {
+      size = shardElements;
+      order = std::move(found);
+      known.emplace(reduced, order);
+      known->enterClass(d);
+    }
   };
-  void takeOver(const CountedProblem& counted, const Found& found, const char* name, SearchBudget& budget) {
-    if (!found.size || *found.size >= best_) return;
-    best_ = *found.size;
-    order_ = counted.expand(found.sequence);
+  void takeOver(Found found, const char* name, SearchBudget& budget) {
+    if (found.size == 0 || found.size >= best_) return;
+    best_ = found.size;
+    order_ = std::move(found.order);
     result_.order = name;
     improve(*order_, name, budget);  // the same order may fit sizes that the method was not asked about
   }
 
-  void program(const CountedProblem& counted, SearchBudget& budget) {
+  /// What it means that a program finds no order: with tensors glued there may still be one.
+  enum class Refusal { Proof, Hint };
+
+  void program(const CountedProblem& counted, Refusal refusal, SearchBudget& budget) {
     struct Fits {
       CountProgram program;
-      std::int64_t devices;
+      const ReducedProblem& reduced;
+      const CountedProblem& counted;
       SearchBudget& budget;
       Found found{};
       bool complete = true;
       std::int64_t d = 1;
-      void enterClass(std::int64_t value) { d = value; }
+      void enterClass(std::int64_t value) {
+        d = value;
+        if (found.known) found.known->enterClass(d);
+      }
       bool operator()(std::int64_t shardElements) {
-        const Feasibility answer = program.run(shardElements, d, devices, budget);
+        if (found.fits(shardElements, budget)) return true;
+        const Feasibility answer = program.run(shardElements, d, reduced.devices, budget);
         complete = complete && answer != Feasibility::Unknown;
-        if (answer == Feasibility::Yes) found = {shardElements, program.sequence()};
+        if (answer == Feasibility::Yes)
+          found.take(shardElements, d, counted.expand(program.sequence()), reduced);
         return answer == Feasibility::Yes;
       }
-    } fits{CountProgram(counted), reduced_.devices, budget};
+    } fits{CountProgram(counted), reduced_, counted, budget};
     if (done() || budget.ended() || !fits.program.small() || !budget.affords(fits.program.cost())) return;
-    const std::int64_t size = smallestShardSize(reduced_, bound_, best_, fits);
-    if (size < best_) takeOver(counted, fits.found, "counts", budget);
+    smallestShardSize(reduced_, bound_, best_, fits);
+    takeOver(std::move(fits.found), "counts", budget);
     // Every size below it was refused by an exact program.
-    if (fits.complete) bound_ = best_;
+    if (fits.complete && refusal == Refusal::Proof) bound_ = best_;
   }
 
   void beam(const CountedProblem& counted, BeamWidth width, const char* name, SearchBudget& budget) {
@@ -155,17 +186,21 @@ class OrderSearch {
       const CountedProblem& counted;
       SearchBudget& budget;
       Found found{};
-      void enterClass(std::int64_t) {}
+      std::int64_t d = 1;
+      void enterClass(std::int64_t value) {
+        d = value;
+        if (found.known) found.known->enterClass(d);
+      }
       bool operator()(std::int64_t shardElements) {
-        if (!budget.affords(beam.cost())) return false;
-        if (!beam.run(shardElements, reduced.devices, budget)) return false;
-        if (!found.size || shardElements < *found.size) found = {shardElements, beam.sequence()};
+        if (found.fits(shardElements, budget)) return true;
+        if (budget.ended() || !beam.run(shardElements, reduced.devices, budget)) return false;
+        found.take(shardElements, d, counted.expand(beam.sequence()), reduced);
         return true;
       }
     } fits{OrderBeam(counted, width), reduced_, counted, budget};
-    if (done() || budget.ended() || !budget.affords(fits.beam.cost())) return;
+    if (done() || budget.ended() || !fits.beam.small()) return;
     smallestShardSize(reduced_, bound_, best_, fits);
-    takeOver(counted, fits.found, name, budget);
+    takeOver(std::move(fits.found), name, budget);
   }
 
   const LayoutProblem& problem_;
