@@ -14,6 +14,7 @@ namespace vsim::core {
 struct MeshDim {
   std::string name;
   std::int64_t size = 1;
+  friend bool operator==(const MeshDim&, const MeshDim&) = default;
 };
 
 /// The ranks of a job as a grid with named dimensions, outer to inner: rank = row-major index of its
@@ -41,6 +42,8 @@ class DeviceMesh {
   /// unknown or repeated dimensions; dimensions with another one of size above 1 between them: their ranks
   /// have no single stride.
   [[nodiscard]] Result<CommGroup> flattened(std::span<const std::string_view> dims, std::string name) const;
+
+  friend bool operator==(const DeviceMesh&, const DeviceMesh&) = default;
 
  private:
   DeviceMesh() = default;

@@ -34,6 +34,8 @@ class Sharding {
   [[nodiscard]] const std::vector<Placement>& placements() const { return placements_; }
   /// Mesh dimension of the ragged placement, if there is one.
   [[nodiscard]] std::optional<std::size_t> raggedDim() const { return raggedDim_; }
+  /// The ragged placement, strided or not; there must be one.
+  [[nodiscard]] const RaggedShard& ragged() const;
 
   /// The block that the Shards leave to `rank`, before a ragged cut.
   [[nodiscard]] TensorBlock localBlock(std::int64_t rank) const;
@@ -49,7 +51,6 @@ class Sharding {
       : mesh_(std::move(mesh)), shape_(std::move(shape)), placements_(std::move(placements)) {}
   [[nodiscard]] Result<void> checkPlacements();
   [[nodiscard]] Result<void> checkRagged() const;
-  [[nodiscard]] const RaggedShard& ragged() const;
 
   DeviceMesh mesh_;
   std::vector<std::int64_t> shape_;
