@@ -10,8 +10,8 @@ namespace vsim::core {
 enum class Feasibility { Yes, No, Unknown };
 
 /// Exact over all orders at one shard size: equal tensors can be exchanged, so that the smallest end over all
-/// orders is a recurrence over how many of each type are placed. D(A) = min over t of f_t(D(A - t)), as a later
-/// end of A - t is never better. States whose gaps exceed what the buffer can spare are dropped.
+/// orders is a recurrence over how many of each type are placed. D(A) = min over t of f_t(D(A - t)), as a
+/// later end of A - t is never better. States whose gaps exceed what the buffer can spare are dropped.
 class CountProgram {
  public:
   /// More states than this are not tried: 8 bytes each.
@@ -24,8 +24,8 @@ class CountProgram {
   [[nodiscard]] std::int64_t cost() const {
     return states_ * static_cast<std::int64_t>(problem_.types.size());
   }
-  /// Only tensors whose block divides `d` may fill whole shards. Unknown when the budget ends, or when all that
-  /// stands between the sequence's end and the buffer's are its trailing tensors, which might fill gaps.
+  /// Only tensors whose block divides `d` may fill whole shards. Unknown when the budget ends, or when all
+  /// that stands between the sequence's end and the buffer's are its trailing tensors, which might fill gaps.
   Feasibility run(std::int64_t shardElements, std::int64_t d, std::int64_t devices, SearchBudget& budget);
   /// Type indices of the sequence found by the last run that answered Yes.
   [[nodiscard]] const std::vector<std::uint32_t>& sequence() const { return sequence_; }

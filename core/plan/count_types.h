@@ -12,7 +12,7 @@ namespace vsim::core {
 struct CountedType {
   ReducedTensor tensor;
   std::vector<std::uint32_t> members{};  // tensors of the problem; one item each, or all as one when glued
-  std::int64_t count = 0;              // items
+  std::int64_t count = 0;                // items
 };
 
 enum class ElementWise {

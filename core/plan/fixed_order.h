@@ -37,8 +37,8 @@ class SearchBudget {
 using TensorOrder = std::vector<std::uint32_t>;
 
 /// Decides for one order whether a shard size has a layout; for smallestShardSize(). The earliest valid start
-/// is best for every tensor in turn, as the valid starts depend on the offset in the shard alone and the later
-/// tensors only gain: one pass, O(1) a tensor whatever the number of shards it spans.
+/// is best for every tensor in turn, as the valid starts depend on the offset in the shard alone and the
+/// later tensors only gain: one pass, O(1) a tensor whatever the number of shards it spans.
 class FixedOrder {
  public:
   /// The order in which `problem` lists its tensors.
@@ -49,6 +49,7 @@ class FixedOrder {
   bool operator()(std::int64_t shardElements);
   /// Starts at a size that fits, in this order.
   [[nodiscard]] std::vector<std::int64_t> starts(std::int64_t shardElements);
+  [[nodiscard]] std::int64_t tensors() const { return static_cast<std::int64_t>(items_.size()); }
   /// Tensors placed so far.
   [[nodiscard]] std::int64_t placements() const { return placements_; }
 

@@ -61,7 +61,7 @@ void OrderBeam::grow(std::int64_t slack, SearchBudget& budget) {
   std::int64_t placements = 0;
   lowest_ = strata_;
   highest_ = 0;
-  for (std::size_t i = 0; i < level_.size(); ++i) {
+  for (std::size_t i = 0; i < level_.size() && placements <= budget.left(); ++i) {
     const Partial& partial = level_[i];
     const std::uint32_t* counts = &counts_[i * types];
     const std::int64_t offset = partial.end % shard, base = partial.end - offset;

@@ -14,9 +14,9 @@ struct BeamWidth {
   bool stratified = false;
 };
 
-/// Searches an order for one shard size: partial orders grow by one tensor at a time; those with the least gaps
-/// are kept, of equal ones those that have the small blocks, which cross boundaries best, still to place.
-/// Partial orders with the same tensors count once.
+/// Searches an order for one shard size: partial orders grow by one tensor at a time; those with the least
+/// gaps are kept, of equal ones those that have the small blocks, which cross boundaries best, still to
+/// place. Partial orders with the same tensors count once.
 class OrderBeam {
  public:
   /// More partial orders than this over all levels are not kept: 8 bytes each.
@@ -31,10 +31,10 @@ class OrderBeam {
 
  private:
   struct Partial {
-    std::int64_t gaps = 0;          // end - volume
-    std::int64_t blocks = 0;        // sum of the blocks placed: the larger, the smaller those left
+    std::int64_t gaps = 0;    // end - volume
+    std::int64_t blocks = 0;  // sum of the blocks placed: the larger, the smaller those left
     std::int64_t end = 0;
-    std::uint64_t key = 0;          // sum of random numbers of the tensors placed
+    std::uint64_t key = 0;  // sum of random numbers of the tensors placed
     std::uint32_t parent = 0, type = 0;
   };
   struct Trail {

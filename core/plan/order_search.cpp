@@ -20,6 +20,8 @@ namespace {
 // The exact program goes before the beams where it costs less than this; else only when all else is done.
 constexpr std::int64_t kQuickProgram = 300'000;
 constexpr std::int64_t kProgramRuns = 8;
+// Beyond, sorted orders are all that is affordable.
+constexpr std::size_t kMostTypes = 4096;
 
 /// One problem between its given order and the best one found.
 class OrderSearch {
@@ -36,7 +38,7 @@ class OrderSearch {
   void run(SearchBudget& budget) {
     sortedOrders(budget);
     if (done() || budget.ended()) return;
-    // Above that many kinds of tensors nothing below is affordable.
+    if (reduced_.types.size() > kMostTypes) return;
     const CountedProblem glued(reduced_, ElementWise::Glued);
     const CountedProblem blocks(reduced_, ElementWise::Last);
     const CountedProblem all(reduced_, ElementWise::Separate);
@@ -103,7 +105,7 @@ class OrderSearch {
       SearchBudget& budget;
       void enterClass(std::int64_t d) { order.enterClass(d); }
       bool operator()(std::int64_t shardElements) {
-        if (budget.ended()) return false;
+        if (budget.ended() || !budget.affords(order.tensors())) return false;
         const std::int64_t before = order.placements();
         const bool fits = order(shardElements);
         budget.spend(order.placements() - before);
@@ -125,7 +127,7 @@ class OrderSearch {
 
     /// An order known already often fits the next size too, for far less work.
     bool fits(std::int64_t shardElements, SearchBudget& budget) {
-      if (!known || budget.ended()) return false;
+      if (!known || !budget.affords(known->tensors())) return false;
       const std::int64_t before = known->placements();
       const bool fits = (*known)(shardElements);
       budget.spend(known->placements() - before);
