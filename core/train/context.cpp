@@ -30,9 +30,47 @@ TrainContext::TrainContext(std::string system, const TrainModel& model, const Tr
       states_(model.blocks.size()),
       kernels_(model.costs.size()) {
   compute_ = builder_.stream("default");
+  makeOrder();
   makeGroups();
   makeUnits(layouts);
   gradientBuffers_.assign(model.blocks.size(), std::vector<Index>(comms_.size(), kNone));
+}
+
+void TrainContext::makeOrder() {
+  const std::size_t units = model_.units.size();
+  firstBlock_.assign(units, model_.blocks.size());
+  lastBlock_.assign(units, 0);
+  for (std::size_t b = 0; b < model_.blocks.size(); ++b) {
+    const std::size_t unit = model_.blocks[b].unit;
+    firstBlock_[unit] = std::min(firstBlock_[unit], b);
+    lastBlock_[unit] = b;
+  }
+  positionInBackward_.resize(units);
+  for (std::size_t b = model_.blocks.size(); b-- > 0;) {
+    const std::size_t unit = model_.blocks[b].unit;
+    if (lastBlock_[unit] != b) continue;
+    positionInBackward_[unit] = backwardOrder_.size();
+    backwardOrder_.push_back(unit);
+  }
+  VSIM_CHECK(backwardOrder_.size() == units, "every wrap unit has a block");
+}
+
+std::span<const std::size_t> TrainContext::nextInBackward(std::size_t wrapUnit, std::int64_t count) const {
+  const std::size_t at = positionInBackward_[wrapUnit] + 1;
+  const std::size_t left = backwardOrder_.size() - at;
+  return std::span(backwardOrder_).subspan(at, std::min(left, static_cast<std::size_t>(count)));
+}
+
+bool TrainContext::reshardsAfterForward(std::size_t wrapUnit) const {
+  switch (options_.system.reshardAfterForward) {
+    case ReshardAfterForward::always:
+      return true;
+    case ReshardAfterForward::never:
+      return false;
+    case ReshardAfterForward::automatic:
+      return !model_.units[wrapUnit].root;
+  }
+  return true;
 }
 
 void TrainContext::makeGroups() {
@@ -123,13 +161,6 @@ void TrainContext::allocateParameters() {
   builder_.setPhase(Phase::setup);
   for (const CommUnit& comm : comms_) builder_.allocate(comm.parameters);
   builder_.beginStep();
-}
-
-std::vector<std::size_t> TrainContext::blocksOf(std::size_t wrapUnit) const {
-  std::vector<std::size_t> result;
-  for (std::size_t b = 0; b < model_.blocks.size(); ++b)
-    if (model_.blocks[b].unit == wrapUnit) result.push_back(b);
-  return result;
 }
 
 Index TrainContext::memoryOperation(MemoryOp op, const std::string& name, Bytes read, Bytes written,

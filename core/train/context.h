@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,14 +68,21 @@ class TrainContext {
   /// Gradient norm, clipping, and the optimizer's update of every shard; then gradients are dropped.
   void optimizerStep();
 
-  /// Blocks of a wrap unit, in execution order.
-  std::vector<std::size_t> blocksOf(std::size_t wrapUnit) const;
+  /// Blocks of a wrap unit at either end of its forward.
+  [[nodiscard]] std::size_t firstBlockOf(std::size_t wrapUnit) const { return firstBlock_[wrapUnit]; }
+  [[nodiscard]] std::size_t lastBlockOf(std::size_t wrapUnit) const { return lastBlock_[wrapUnit]; }
+  /// Wrap units in the order in which backward enters them: by last block, latest first.
+  [[nodiscard]] const std::vector<std::size_t>& backwardOrder() const { return backwardOrder_; }
+  /// At most `count` wrap units that backward enters next after `wrapUnit`.
+  [[nodiscard]] std::span<const std::size_t> nextInBackward(std::size_t wrapUnit, std::int64_t count) const;
+  [[nodiscard]] bool reshardsAfterForward(std::size_t wrapUnit) const;
 
   /// A memory-bound operation over `elements`: `read` and `written` bytes in all.
   Index memoryOperation(MemoryOp op, const std::string& name, Bytes read, Bytes written, int launches = 1);
 
  private:
   struct BlockKernels;
+  void makeOrder();
   void makeGroups();
   void makeUnits(const LayoutSet& layouts);
   BlockKernels& kernelsOf(std::size_t costs);
@@ -96,6 +104,8 @@ class TrainContext {
   Index replicateGroup_ = kNone, tokenGroup_ = kNone, tensorGroup_ = kNone;
   std::vector<CommUnit> comms_;
   std::vector<std::vector<std::size_t>> commsOf_;
+  std::vector<std::size_t> firstBlock_, lastBlock_;              // [wrap unit]
+  std::vector<std::size_t> backwardOrder_, positionInBackward_;  // the latter: [wrap unit], in the former
 
   struct BlockState {
     bool made = false;

@@ -31,18 +31,6 @@ void Fsdp2Emitter::emit() {
   b_.program().microBatches = o_.accumulation;
 }
 
-bool Fsdp2Emitter::reshardsAfterForward(std::size_t unit) const {
-  switch (o_.system.reshardAfterForward) {
-    case ReshardAfterForward::always:
-      return true;
-    case ReshardAfterForward::never:
-      return false;
-    case ReshardAfterForward::automatic:
-      return !c_.model().units[unit].root;
-  }
-  return true;
-}
-
 // FSDPParamGroup.unshard
 void Fsdp2Emitter::unshard(std::size_t g, const char* when) {
   GroupState& s = groups_[g];
@@ -119,7 +107,7 @@ void Fsdp2Emitter::forwardPass() {
         for (const std::size_t g : c_.commsOf(next)) unshard(g, "FORWARD");
     }
     c_.forward(i);
-    if (lastBlockOf(unit) == i && reshardsAfterForward(unit))  // post-forward
+    if (c_.lastBlockOf(unit) == i && c_.reshardsAfterForward(unit))  // post-forward
       for (const std::size_t g : c_.commsOf(unit)) reshard(g);
   }
   releaseKeptOutput();  // the root's post-forward
@@ -132,12 +120,12 @@ void Fsdp2Emitter::backwardPass() {
   const std::vector<Block>& blocks = c_.model().blocks;
   for (std::size_t i = blocks.size(); i-- > 0;) {
     const std::size_t unit = blocks[i].unit;
-    if (lastBlockOf(unit) == i) preBackward(unit);
+    if (c_.lastBlockOf(unit) == i) preBackward(unit);
     c_.backward(
         i, [&] { return allocateGradients(i); }, i == 0);
     // A unit whose inputs need a gradient reduces at once; the first one has token ids and waits for the
     // end.
-    if (firstBlockOf(unit) == i && i != 0) postBackward(unit);
+    if (c_.firstBlockOf(unit) == i && i != 0) postBackward(unit);
   }
   finalCallback(blocks.front().unit);
 }
@@ -148,22 +136,11 @@ void Fsdp2Emitter::preBackward(std::size_t unit) {
   const auto& own = c_.commsOf(unit);
   for (const std::size_t g : own) unshard(g, "PRE_BACKWARD");
   for (const std::size_t g : own) waitForUnshard(g, false);
-  for (const std::size_t next : backwardPrefetchTargets(unit)) {
+  // Reverse post-forward order: the root that holds the head ran its post-forward last.
+  for (const std::size_t next : c_.nextInBackward(unit, o_.system.backwardPrefetch)) {
     const auto& theirs = c_.commsOf(next);
     for (auto g = theirs.rbegin(); g != theirs.rend(); ++g) unshard(*g, "PRE_BACKWARD");
   }
-}
-
-std::vector<std::size_t> Fsdp2Emitter::backwardPrefetchTargets(std::size_t unit) const {
-  std::vector<std::size_t> order;
-  for (std::size_t u = 0; u < c_.model().units.size(); ++u) order.push_back(u);
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t x) { return lastBlockOf(a) > lastBlockOf(x); });
-  std::vector<std::size_t> targets;
-  const auto at = std::find(order.begin(), order.end(), unit);
-  for (auto next = at + 1; next < order.end() && next <= at + o_.system.backwardPrefetch; ++next)
-    targets.push_back(*next);
-  return targets;
 }
 
 TrainContext::GradientBuffers Fsdp2Emitter::allocateGradients(std::size_t block) {

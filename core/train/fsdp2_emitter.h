@@ -39,8 +39,6 @@ class Fsdp2Emitter {
   [[nodiscard]] bool asynchronous() const { return o_.system.asyncUnshard; }
   [[nodiscard]] bool synchronises() const { return lastMicroBatch_ || !o_.system.accumulateUnsharded; }
 
-  [[nodiscard]] bool reshardsAfterForward(std::size_t unit) const;
-
   void makeBuffers(std::size_t g);
 
   /// HSDP's partial sums are reduced in place where the all-reduce runs, but live in the reduce-scatter's
@@ -60,16 +58,9 @@ class Fsdp2Emitter {
 
   void forwardPass();
 
-  [[nodiscard]] std::size_t lastBlockOf(std::size_t unit) const { return c_.blocksOf(unit).back(); }
-  [[nodiscard]] std::size_t firstBlockOf(std::size_t unit) const { return c_.blocksOf(unit).front(); }
-
   void backwardPass();
 
   void preBackward(std::size_t unit);
-
-  /// Units in reverse post-forward order after `unit`. The root that holds the head ran its post-forward
-  /// last.
-  [[nodiscard]] std::vector<std::size_t> backwardPrefetchTargets(std::size_t unit) const;
 
   TrainContext::GradientBuffers allocateGradients(std::size_t block);
 

@@ -236,12 +236,9 @@ void Fsdp2Emitter::finalCallback(std::size_t firstUnit) {
 
 void Fsdp2Emitter::zeroGradients() {
   b_.hook("zero_grad");
-  std::vector<std::size_t> order(c_.model().units.size());
-  for (std::size_t u = 0; u < order.size(); ++u) order[u] = u;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t x) { return lastBlockOf(a) < lastBlockOf(x); });
-  for (const std::size_t u : order)
-    for (const std::size_t g : c_.commsOf(u)) {
+  const std::vector<std::size_t>& order = c_.backwardOrder();
+  for (auto unit = order.rbegin(); unit != order.rend(); ++unit)
+    for (const std::size_t g : c_.commsOf(*unit)) {
       b_.release(c_.comm(g).gradients);
       groups_[g].hasGradients = false;
     }

@@ -26,7 +26,6 @@ class VeScaleEmitter {
     allReduce_ = b_.stream("AR");
     for (std::size_t g = 0; g < groups_.size(); ++g) makeBuffers(g);
     forwardDepth_ = static_cast<std::size_t>(std::max<std::int64_t>(1, o_.system.forwardPrefetch));
-    backwardDepth_ = static_cast<std::size_t>(o_.system.backwardPrefetch);
     // One gradient buffer is written while the others are reduced.
     gradientBuffers_ = static_cast<std::size_t>(o_.system.reduceScatterInputs) + 1;
   }
@@ -59,18 +58,6 @@ class VeScaleEmitter {
   [[nodiscard]] bool castsParameters() const { return o_.precision.params != o_.precision.compute; }
   /// Autograd can write straight into the gradient DBuffer when the dtypes agree.
   [[nodiscard]] bool writesDirectly() const { return o_.precision.reduce == o_.precision.compute; }
-
-  [[nodiscard]] bool reshardsAfterForward(std::size_t unit) const {
-    switch (o_.system.reshardAfterForward) {
-      case ReshardAfterForward::always:
-        return true;
-      case ReshardAfterForward::never:
-        return false;
-      case ReshardAfterForward::automatic:
-        return !c_.model().units[unit].root;
-    }
-    return true;
-  }
 
   void makeBuffers(std::size_t g) {
     CommUnit& comm = c_.comm(g);
@@ -175,9 +162,6 @@ class VeScaleEmitter {
     pendingFree_.clear();
   }
 
-  [[nodiscard]] std::size_t lastBlockOf(std::size_t unit) const { return c_.blocksOf(unit).back(); }
-  [[nodiscard]] std::size_t firstBlockOf(std::size_t unit) const { return c_.blocksOf(unit).front(); }
-
   void forwardPass() {
     b_.setPhase(Phase::forward);
     b_.waitStream(gather_, compute_);  // the optimizer's writes
@@ -194,7 +178,7 @@ class VeScaleEmitter {
           for (const std::size_t g : c_.commsOf(next)) unshard(g);
       }
       c_.forward(i);
-      if (lastBlockOf(unit) == i && reshardsAfterForward(unit))
+      if (c_.lastBlockOf(unit) == i && c_.reshardsAfterForward(unit))
         for (const std::size_t g : c_.commsOf(unit)) reshard(g);
     }
     freePending();
@@ -205,25 +189,20 @@ class VeScaleEmitter {
     b_.setPhase(Phase::backward);
     c_.backwardLoss();
     const std::vector<Block>& blocks = c_.model().blocks;
-    std::vector<std::size_t> order(c_.model().units.size());
-    for (std::size_t u = 0; u < order.size(); ++u) order[u] = u;
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t x) { return lastBlockOf(a) > lastBlockOf(x); });
     for (std::size_t i = blocks.size(); i-- > 0;) {
       const std::size_t unit = blocks[i].unit;
-      if (lastBlockOf(unit) == i) {
+      if (c_.lastBlockOf(unit) == i) {
         b_.hook("pre_backward " + c_.model().units[unit].name);
         for (const std::size_t g : c_.commsOf(unit)) unshard(g);
         for (const std::size_t g : c_.commsOf(unit)) waitForUnshard(g);
-        const auto at = static_cast<std::size_t>(std::find(order.begin(), order.end(), unit) - order.begin());
-        for (std::size_t next = at + 1; next < order.size() && next <= at + backwardDepth_; ++next) {
-          const auto& theirs = c_.commsOf(order[next]);
+        for (const std::size_t next : c_.nextInBackward(unit, o_.system.backwardPrefetch)) {
+          const auto& theirs = c_.commsOf(next);
           for (auto g = theirs.rbegin(); g != theirs.rend(); ++g) unshard(*g);
         }
       }
       c_.backward(
           i, [&] { return allocateGradients(i); }, i == 0);
-      if (firstBlockOf(unit) == i && i != 0) postBackward(unit);
+      if (c_.firstBlockOf(unit) == i && i != 0) postBackward(unit);
     }
     b_.hook("final_callback");
     postBackward(blocks.front().unit);
@@ -340,7 +319,7 @@ class VeScaleEmitter {
   const TrainOptions& o_;
   std::vector<const DBuffer*> buffers_;
   StreamId compute_, gather_, reduce_, allReduce_;
-  std::size_t forwardDepth_, backwardDepth_, gradientBuffers_;
+  std::size_t forwardDepth_, gradientBuffers_;
   std::vector<GroupState> groups_;
   std::vector<std::pair<std::size_t, Index>> pendingFree_;
   std::deque<Held> held_;
