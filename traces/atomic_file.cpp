@@ -32,8 +32,10 @@ int writeAll(int descriptor, std::string_view content) {
   return 0;
 }
 
-int writeDescriptor(int descriptor, std::string_view content) {
-  int problem = writeAll(descriptor, content);
+int writeDescriptor(int descriptor, std::span<const std::string_view> pieces) {
+  int problem = 0;
+  for (const std::string_view piece : pieces)
+    if (problem == 0) problem = writeAll(descriptor, piece);
   if (::close(descriptor) != 0 && problem == 0) problem = errno;
   return problem;
 }
@@ -41,6 +43,10 @@ int writeDescriptor(int descriptor, std::string_view content) {
 }  // namespace
 
 core::Result<void> writeFileAtomically(const std::string& path, std::string_view content) {
+  return writeFileAtomically(path, std::span(&content, 1));
+}
+
+core::Result<void> writeFileAtomically(const std::string& path, std::span<const std::string_view> pieces) {
   std::error_code ignored;
   std::string target = path;
   if (std::filesystem::is_symlink(path, ignored)) {
@@ -52,7 +58,7 @@ core::Result<void> writeFileAtomically(const std::string& path, std::string_view
   if (exists && S_ISDIR(existing.st_mode)) return systemError(path, EISDIR);
   if (exists && !S_ISREG(existing.st_mode)) {
     const int device = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
-    const int problem = device < 0 ? errno : writeDescriptor(device, content);
+    const int problem = device < 0 ? errno : writeDescriptor(device, pieces);
     if (problem != 0) return systemError(path, problem);
     return {};
   }
@@ -60,7 +66,7 @@ core::Result<void> writeFileAtomically(const std::string& path, std::string_view
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) return systemError(path, errno);
   if (exists) static_cast<void>(::fchmod(file, existing.st_mode & 07777));
-  int problem = writeDescriptor(file, content);
+  int problem = writeDescriptor(file, pieces);
   if (problem == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) problem = errno;
   if (problem != 0) {
     ::unlink(temporary.c_str());

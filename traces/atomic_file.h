@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,5 +12,8 @@ namespace vsim::traces {
 /// same folder is renamed. An existing file keeps its permissions; a symbolic link keeps pointing; pipes and
 /// devices are written to directly. Errors name the path and the system's reason.
 [[nodiscard]] core::Result<void> writeFileAtomically(const std::string& path, std::string_view content);
+/// The same for content in pieces, written one after the other.
+[[nodiscard]] core::Result<void> writeFileAtomically(const std::string& path,
+                                                     std::span<const std::string_view> pieces);
 
 }  // namespace vsim::traces
