@@ -96,13 +96,15 @@ std::int64_t fixedWeightBound(const ReducedProblem& problem) {
 std::int64_t placeableBound(const ReducedProblem& problem, std::int64_t feasible) {
   const std::int64_t smallest = std::min(spanBound(problem), feasible);
   Placeable fits(problem, smallest);
-  return smallestShardSize(problem, smallest, feasible, fits);
+  const SmallestShardSize found = smallestShardSize(problem, smallest, feasible, fits);
+  return found.exact ? found.size : smallest;
 }
 
 std::int64_t blocksBound(const ReducedProblem& problem, std::int64_t placeable, std::int64_t feasible) {
   const std::int64_t smallest = std::min(std::max(placeable, fixedWeightBound(problem)), feasible);
   PlaceableAndPacked fits(problem, smallest);
-  return smallestShardSize(problem, smallest, feasible, fits);
+  const SmallestShardSize found = smallestShardSize(problem, smallest, feasible, fits);
+  return found.exact ? found.size : smallest;
 }
 
 Result<LowerBounds> lowerBounds(const LayoutProblem& problem, std::optional<std::int64_t> feasible) {

@@ -112,7 +112,7 @@ class OrderSearch {
         return fits;
       }
     } fits{FixedOrder(reduced_, order), budget};
-    const std::int64_t size = smallestShardSize(reduced_, bound_, best_, fits);
+    const std::int64_t size = smallestShardSize(reduced_, bound_, best_, fits).size;
     if (size >= best_) return;
     best_ = size;
     order_ = std::move(order);
@@ -175,10 +175,10 @@ class OrderSearch {
       }
     } fits{CountProgram(counted), reduced_, counted, budget};
     if (done() || budget.ended() || !fits.program.small() || !budget.affords(fits.program.cost())) return;
-    smallestShardSize(reduced_, bound_, best_, fits);
+    const bool exact = smallestShardSize(reduced_, bound_, best_, fits).exact;
     takeOver(std::move(fits.found), "counts", budget);
     // Every size below it was refused by an exact program.
-    if (fits.complete && refusal == Refusal::Proof) bound_ = best_;
+    if (exact && fits.complete && refusal == Refusal::Proof) bound_ = best_;
   }
 
   void beam(const CountedProblem& counted, BeamWidth width, const char* name, SearchBudget& budget) {

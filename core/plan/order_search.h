@@ -15,7 +15,7 @@ struct SearchOptions {
   /// Tensors placed, over all orders and shard sizes tried. The given order is planned whatever the budget.
   /// The default takes about 50 ms for all buckets of a model of 671 billion parameters (see
   /// bench/plan_bench.cpp).
-  std::int64_t placements = 2'000'000;
+  std::int64_t placements = 3'000'000;
   /// Ends the search early when it answers true; asked only when given. The result then depends on the clock.
   std::function<bool()> expired{};
 };

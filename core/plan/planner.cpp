@@ -31,7 +31,7 @@ Result<Layout> planGivenOrder(const LayoutProblem& problem, const ReducedProblem
   const std::int64_t everything = roundUp(reduced.volume, reduced.unit);
   const std::int64_t placeable = placeableBound(reduced, everything);
   FixedOrder fits(reduced);
-  const std::int64_t best = smallestShardSize(reduced, placeable, everything, fits);
+  const std::int64_t best = smallestShardSize(reduced, placeable, everything, fits).size;
   const std::int64_t bound = best == placeable ? placeable : blocksBound(reduced, placeable, best);
   placements += fits.placements();
 

@@ -5,6 +5,9 @@
 namespace vsim::core {
 namespace {
 
+// Every class costs a pass over the tensors: no more than a second or so allows.
+constexpr std::size_t kMostClasses = 4096, kFewestClasses = 64, kMostPasses = std::size_t{1} << 23;
+
 // The sizes that are still of interest: at least `smallest`, below `feasible`.
 struct Range {
   std::int64_t smallest, feasible;
@@ -25,8 +28,8 @@ void sortUnique(std::vector<std::int64_t>& values) {
 
 }  // namespace
 
-std::vector<std::int64_t> shardSizeClasses(const ReducedProblem& problem, std::int64_t smallest,
-                                           std::int64_t feasible) {
+ShardSizeClasses shardSizeClasses(const ReducedProblem& problem, std::int64_t smallest,
+                                  std::int64_t feasible) {
   const Range range{smallest, feasible};
   std::int64_t base = problem.unit;
   std::vector<std::int64_t> optional;
@@ -41,7 +44,10 @@ std::vector<std::int64_t> shardSizeClasses(const ReducedProblem& problem, std::i
     }
   }
   sortUnique(optional);
-  std::vector<std::int64_t> classes{base};
+  const std::size_t most = std::clamp(kMostPasses / std::max<std::size_t>(problem.tensors.size(), 1),
+                                      kFewestClasses, kMostClasses);
+  ShardSizeClasses result{.multiples = {base}};
+  std::vector<std::int64_t>& classes = result.multiples;
   for (const std::int64_t block : optional) {
     if (range.lcm(base, block) == 0) continue;
     const std::size_t known = classes.size();
@@ -49,8 +55,12 @@ std::vector<std::int64_t> shardSizeClasses(const ReducedProblem& problem, std::i
       if (const std::int64_t d = range.lcm(classes[i], block); d != 0 && d != classes[i])
         classes.push_back(d);
     if (classes.size() > known) sortUnique(classes);
+    if (classes.size() > most) {
+      classes.resize(most);
+      result.complete = false;
+    }
   }
-  return classes;
+  return result;
 }
 
 std::int64_t spanBound(const ReducedProblem& problem) {
