@@ -8,6 +8,8 @@ namespace vsim::core {
 namespace {
 
 constexpr std::int64_t kMaxSequence = std::int64_t{1} << 30, kMaxMicroBatch = std::int64_t{1} << 20;
+/// Every layer of every micro-batch is issued one by one: more would not fit into memory.
+constexpr std::int64_t kMaxLayerPasses = std::int64_t{1} << 17;
 
 /// A number of the scenario with the node that it came from.
 struct Given {
@@ -147,18 +149,18 @@ std::optional<std::int64_t> tokensPerMicroStep(Problems& problems, const Section
   return std::nullopt;
 }
 
-void readGlobalTokens(Problems& problems, const Node& node, std::int64_t perMicroStep, BatchSpec& spec) {
+bool readGlobalTokens(Problems& problems, const Node& node, std::int64_t perMicroStep, BatchSpec& spec) {
   const auto tokens = countAt(problems, node, "batch.global_tokens", 1, kMaxTokens);
-  if (!tokens) return;
+  if (!tokens) return false;
   const std::int64_t below = *tokens / perMicroStep;
   if (*tokens % perMicroStep == 0 && below <= kMaxMicroBatch) {
     spec.accumulation = below;
-    return;
+    return true;
   }
   if (below > kMaxMicroBatch) {
     problems.add(node.place, fmt::format("batch.global_tokens: {} needs more than {} accumulation steps",
                                          *tokens, kMaxMicroBatch));
-    return;
+    return false;
   }
   std::string hint = "nearest: ";
   if (below > 0) hint += fmt::format("{} (accumulation {}) or ", below * perMicroStep, below);
@@ -168,24 +170,26 @@ void readGlobalTokens(Problems& problems, const Node& node, std::int64_t perMicr
                            "micro_batch = {}",
                            *tokens, perMicroStep),
                hint);
+  return false;
 }
 
-void readBatch(Problems& problems, Section& top, bool sizesRight, const Sizes& sizes, BatchSpec& spec) {
+/// False when something about the batch is wrong, and was reported.
+bool readBatch(Problems& problems, Section& top, bool sizesRight, const Sizes& sizes, BatchSpec& spec) {
   Section batch(problems, top.find("batch"), "batch");
   const Given sequence = given(batch, "sequence", spec.sequence, kMaxSequence);
   const Given microBatch = given(batch, "micro_batch", spec.microBatch, kMaxMicroBatch);
   const Given accumulation = given(batch, "accumulation", spec.accumulation, kMaxMicroBatch);
   const Node* tokens = batch.find("global_tokens");
   batch.finish();
-  if (sequence.wrong || microBatch.wrong || accumulation.wrong) return;
+  if (sequence.wrong || microBatch.wrong || accumulation.wrong) return false;
   spec = {sequence.value, microBatch.value, accumulation.value};
   if (tokens && accumulation.node) {
     problems.add(tokens->place, "batch: either global_tokens or accumulation, not both");
-    return;
+    return false;
   }
-  if (!sizesRight) return;
+  if (!sizesRight) return true;
   const auto perMicroStep = tokensPerMicroStep(problems, batch, sizes, spec);
-  if (tokens && perMicroStep) readGlobalTokens(problems, *tokens, *perMicroStep, spec);
+  return perMicroStep && (!tokens || readGlobalTokens(problems, *tokens, *perMicroStep, spec));
 }
 
 Given readCluster(ReadContext& context, Section& top, Scenario& scenario) {
@@ -225,13 +229,18 @@ void readSizes(ReadContext& context, Section& top, ModelState model, Scenario& s
   const bool known = model == ModelState::known;
   checkExperts(problems, sizes, group, known ? &scenario.model : nullptr);
   if (known) checkTensorOfModel(problems, sizes.tensor, scenario.model);
-  readBatch(problems, top, right, sizes, scenario.batch);
+  const bool batchRight = readBatch(problems, top, right, sizes, scenario.batch);
   const ModelConfig& config = scenario.model;
   if (known && config.position == PositionKind::learned && config.maxPositions > 0 &&
       scenario.batch.sequence > config.maxPositions)
     problems.add(top.find("batch") ? top.find("batch")->place : top.place(),
                  fmt::format("batch.sequence: {} is longer than the {} positions that {} has learned",
                              scenario.batch.sequence, config.maxPositions, config.name));
+  if (known && batchRight && config.layers * scenario.batch.accumulation > kMaxLayerPasses)
+    problems.add(top.find("batch") ? top.find("batch")->place : top.place(),
+                 fmt::format("batch.accumulation: {} micro-batches of {} layers are too many to simulate",
+                             scenario.batch.accumulation, config.layers),
+                 fmt::format("at most {}", kMaxLayerPasses / config.layers));
   scenario.cluster.gpus = sizes.gpus.value;
   scenario.parallel = {sizes.fsdp.value, sizes.replicate.value, sizes.expert.value, sizes.tensor.value};
 }

@@ -91,7 +91,8 @@ class ScenarioText {
     Scenario scenario;
     scenario.path = path_;
     scenario.name = std::filesystem::path(path_).stem().string();
-    scenario.overrides = options_.overrides;
+    for (const auto& setting : options_.overrides)  // a sweep is no part of its points
+      if (setting.first.substr(0, setting.first.find('.')) != "sweep") scenario.overrides.push_back(setting);
     for (const SweepAxis& axis : axes_) scenario.sweep.emplace_back(axis.key, axis.written);
     ReadContext context{problems_, options_, path_, models_};
     Section top(problems_, &root, "");

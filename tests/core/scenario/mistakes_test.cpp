@@ -196,6 +196,9 @@ TEST_CASE("values that contradict each other") {
        "batch.global_tokens: 3000 is not a multiple of fsdp · replicate · sequence · micro_batch = 2048 "
        "(nearest: "
        "2048 (accumulation 1) or 4096 (accumulation 2))"},
+      {changed("batch: {sequence: 128, micro_batch: 1, accumulation: 1}",
+               "batch: ^{sequence: 128, micro_batch: 1, accumulation: 1M}"),
+       "1000000 micro-batches of 3 layers are too many to simulate (at most 43690)"},
       {changed("accumulation: 1", "global_tokens: ^1k"), "(nearest: 2048 (accumulation 1))"},
       {changed("accumulation: 1", "accumulation: 1, global_tokens: ^2048"),
        "batch: either global_tokens or accumulation, not both"},

@@ -245,7 +245,10 @@ TEST_CASE("sweeps of lists and maps, and from the command line") {
   CHECK((*systems)[1].overrides.at(0).second == "[fsdp2]");
   const auto nested = sweepOf(test::kBase + "sweep: {batch: {micro_batch: [1, 2]}}\n");
   CHECK(nested->size() == 2);
-  CHECK(sweepOf(test::kBase, with({{"sweep.batch.micro_batch", "[1, 2, 3]"}}))->size() == 3);
+  const auto typed = sweepOf(test::kBase, with({{"sweep.batch.micro_batch", "[1, 2, 3]"}}));
+  REQUIRE(typed->size() == 3);
+  CHECK((*typed)[1].overrides ==
+        std::vector<std::pair<std::string, std::string>>{{"batch.micro_batch", "2"}});
 }
 
 TEST_CASE("mistakes in sweeps") {
