@@ -28,37 +28,98 @@ struct Holdings {
       held.push_back(heldBlocks(sharding, rank));
     }
   }
+  /// Whether the ranks of every group hold as much as each other.
+  [[nodiscard]] bool equalParts(const CommGroup& group) const {
+    for (std::int64_t rank = 0; rank < static_cast<std::int64_t>(intervals.size()); ++rank)
+      if (intervals[static_cast<std::size_t>(rank)].size() !=
+          intervals[static_cast<std::size_t>(groupBase(group, rank))].size())
+        return false;
+    return true;
+  }
   std::vector<TensorBlock> blocks;
   std::vector<Interval> intervals;
   std::vector<std::vector<HeldBlock>> held;
 };
 
-class TransferList {
+/// Fills the transfers and volumes of a step.
+class Exchange {
  public:
-  TransferList(const Holdings& from, const Holdings& to) : from_(from), to_(to) {}
+  Exchange(RedistributionStep& step, TransferDetail detail)
+      : step_(step), detail_(detail), from_(step.from), to_(step.to) {
+    step.volumes.resize(static_cast<std::size_t>(step.from.mesh().ranks()));
+  }
 
-  void add(std::int64_t fromRank, std::int64_t toRank) {
+  /// Lets a rank send another all that they share; returns how many elements that is.
+  std::int64_t add(std::int64_t fromRank, std::int64_t toRank) {
     const auto f = static_cast<std::size_t>(fromRank), t = static_cast<std::size_t>(toRank);
     const Interval &a = from_.intervals[f], &b = to_.intervals[t];
-    if (a.size() == 0 || b.size() == 0) return;
+    std::int64_t total = 0;
+    if (a.size() == 0 || b.size() == 0) return total;
     if (from_.blocks[f].offset == to_.blocks[t].offset && from_.blocks[f].size == to_.blocks[t].size) {
       const std::int64_t begin = std::max(a.begin, b.begin), end = std::min(a.end, b.end);
-      if (begin < end)
-        push({fromRank,
-              toRank,
-              {.fromOffset = begin - a.begin, .toOffset = begin - b.begin, .elements = end - begin}});
-      return;
+      if (begin >= end) return total;
+      total = end - begin;
+      push({fromRank,
+            toRank,
+            {.fromOffset = begin - a.begin, .toOffset = begin - b.begin, .elements = total}});
+    } else {
+      for (const HeldBlock& wanted : to_.held[t])
+        for (const HeldBlock& given : from_.held[f])
+          for (const CopyRuns& copy : commonRuns(given, wanted)) {
+            total += copy.total();
+            push({fromRank, toRank, copy});
+          }
     }
-    for (const HeldBlock& wanted : to_.held[t])
-      for (const HeldBlock& given : from_.held[f])
-        for (const CopyRuns& copy : commonRuns(given, wanted)) push({fromRank, toRank, copy});
+    if (fromRank != toRank) {
+      step_.volumes[f].send += total;
+      step_.volumes[t].receive += total;
+    }
+    return total;
   }
-  std::vector<Transfer> take() { return std::move(transfers_); }
+
+  /// All transfers of the groups of the step's mesh dimension.
+  void addGroups() {
+    const CommGroup group = step_.from.mesh().group(step_.meshDim);
+    const Placement& old = step_.from.placements()[step_.meshDim];
+    const bool toPartial = holds<Partial>(step_.to.placements()[step_.meshDim]);
+    std::vector<std::int64_t> firstPair(step_.volumes.size(), -1);
+    for (std::int64_t rank = 0; rank < step_.from.mesh().ranks(); ++rank) {
+      if (holds<Replicate>(old)) {
+        if (!toPartial || indexInGroup(group, rank) == 0) add(rank, rank);
+        continue;
+      }
+      std::int64_t& expected = firstPair[static_cast<std::size_t>(groupBase(group, rank))];
+      for (const std::int64_t source : groupRanks(group, rank)) {
+        const std::int64_t total = add(source, rank);
+        if (expected < 0) expected = total;
+        equalPairs_ = equalPairs_ && total == expected;
+      }
+    }
+  }
+
+  [[nodiscard]] Kind kind() const {
+    const CommGroup group = step_.from.mesh().group(step_.meshDim);
+    const Placement &old = step_.from.placements()[step_.meshDim],
+                    &wanted = step_.to.placements()[step_.meshDim];
+    if (group.size == 1) return Kind::none;
+    if (holds<Replicate>(old)) return holds<Partial>(wanted) ? Kind::localPartial : Kind::localSlice;
+    if (holds<Partial>(old)) {
+      if (holds<Replicate>(wanted)) return Kind::allReduce;
+      return to_.equalParts(group) ? Kind::reduceScatter : Kind::reduceScatterV;
+    }
+    if (holds<Replicate>(wanted)) return from_.equalParts(group) ? Kind::allGather : Kind::allGatherV;
+    // Between two cuts: nothing to do where no element changes its rank.
+    const bool stays = std::all_of(step_.volumes.begin(), step_.volumes.end(),
+                                   [](const RankVolume& volume) { return volume == RankVolume{}; });
+    if (stays) return Kind::none;
+    return equalPairs_ ? Kind::allToAll : Kind::allToAllV;
+  }
 
  private:
   void push(const Transfer& next) {
-    if (!transfers_.empty()) {
-      Transfer& last = transfers_.back();
+    if (detail_ == TransferDetail::volumesOnly) return;
+    if (!step_.transfers.empty()) {
+      Transfer& last = step_.transfers.back();
       CopyRuns& copy = last.copy;
       if (last.fromRank == next.fromRank && last.toRank == next.toRank && copy.runs == 1 &&
           next.copy.runs == 1 && copy.fromOffset + copy.elements == next.copy.fromOffset &&
@@ -67,80 +128,30 @@ class TransferList {
         return;
       }
     }
-    transfers_.push_back(next);
+    step_.transfers.push_back(next);
   }
-  const Holdings &from_, &to_;
-  std::vector<Transfer> transfers_;
+
+  RedistributionStep& step_;
+  TransferDetail detail_;
+  Holdings from_, to_;
+  bool equalPairs_ = true;  // every rank sends every one of its group, itself too, as much
 };
-
-std::vector<Transfer> transfersOf(const Sharding& from, const Sharding& to, std::size_t meshDim,
-                                  const Holdings& before, const Holdings& after) {
-  const CommGroup group = from.mesh().group(meshDim);
-  const Placement& old = from.placements()[meshDim];
-  TransferList list(before, after);
-  for (std::int64_t rank = 0; rank < from.mesh().ranks(); ++rank) {
-    if (holds<Replicate>(old)) {
-      if (!holds<Partial>(to.placements()[meshDim]) || indexInGroup(group, rank) == 0) list.add(rank, rank);
-      continue;
-    }
-    for (const std::int64_t source : groupRanks(group, rank)) list.add(source, rank);
-  }
-  return list.take();
-}
-
-bool equalParts(const Holdings& holdings, const CommGroup& group) {
-  for (std::int64_t rank = 0; rank < static_cast<std::int64_t>(holdings.intervals.size()); ++rank)
-    if (holdings.intervals[static_cast<std::size_t>(rank)].size() !=
-        holdings.intervals[static_cast<std::size_t>(groupBase(group, rank))].size())
-      return false;
-  return true;
-}
-
-// Whether every rank sends every other one of its group as much.
-bool equalExchange(const std::vector<Transfer>& transfers, const CommGroup& group, std::int64_t ranks) {
-  std::vector<std::int64_t> volume(static_cast<std::size_t>(ranks * group.size), 0);
-  for (const Transfer& transfer : transfers)
-    volume[static_cast<std::size_t>(transfer.toRank * group.size + indexInGroup(group, transfer.fromRank))] +=
-        transfer.copy.total();
-  for (std::int64_t rank = 0; rank < ranks; ++rank)
-    for (std::int64_t i = 0; i < group.size; ++i)
-      if (volume[static_cast<std::size_t>(rank * group.size + i)] !=
-          volume[static_cast<std::size_t>(groupBase(group, rank) * group.size)])
-        return false;
-  return true;
-}
-
-Kind kindOf(const RedistributionStep& step, const Holdings& before, const Holdings& after) {
-  const CommGroup group = step.from.mesh().group(step.meshDim);
-  const Placement &old = step.from.placements()[step.meshDim], &wanted = step.to.placements()[step.meshDim];
-  if (group.size == 1) return Kind::none;
-  if (holds<Replicate>(old)) return holds<Partial>(wanted) ? Kind::localPartial : Kind::localSlice;
-  if (holds<Partial>(old)) {
-    if (holds<Replicate>(wanted)) return Kind::allReduce;
-    return equalParts(after, group) ? Kind::reduceScatter : Kind::reduceScatterV;
-  }
-  if (holds<Replicate>(wanted)) return equalParts(before, group) ? Kind::allGather : Kind::allGatherV;
-  // Between two cuts: nothing to do where no element changes its rank.
-  const bool stays = std::all_of(step.transfers.begin(), step.transfers.end(),
-                                 [](const Transfer& one) { return one.fromRank == one.toRank; });
-  if (stays) return Kind::none;
-  return equalExchange(step.transfers, group, step.from.mesh().ranks()) ? Kind::allToAll : Kind::allToAllV;
-}
 
 /// Changes one mesh dimension at a time and keeps the steps.
 class Route {
  public:
-  explicit Route(Sharding start) : current_(std::move(start)) {}
+  Route(Sharding start, TransferDetail detail) : current_(std::move(start)), detail_(detail) {}
 
   Result<void> change(std::size_t meshDim, const Placement& wanted) {
     std::vector<Placement> placements = current_.placements();
     placements[meshDim] = wanted;
     auto next = Sharding::make(current_.mesh(), current_.shape(), std::move(placements));
     if (!next) return tl::unexpected(next.error());
-    RedistributionStep step{.meshDim = meshDim, .from = current_, .to = *next, .transfers = {}};
-    const Holdings before(step.from), after(step.to);
-    step.transfers = transfersOf(step.from, step.to, meshDim, before, after);
-    step.kind = kindOf(step, before, after);
+    RedistributionStep step{
+        .meshDim = meshDim, .from = current_, .to = *next, .transfers = {}, .volumes = {}};
+    Exchange exchange(step, detail_);
+    exchange.addGroups();
+    step.kind = exchange.kind();
     steps_.push_back(std::move(step));
     current_ = std::move(*next);
     return {};
@@ -151,6 +162,7 @@ class Route {
 
  private:
   Sharding current_;
+  TransferDetail detail_;
   std::vector<RedistributionStep> steps_;
 };
 
@@ -236,21 +248,7 @@ Result<void> checkPair(const Sharding& from, const Sharding& to) {
   return {};
 }
 
-void addVolumes(const RedistributionStep& step, std::vector<RankVolume>& volumes) {
-  for (const Transfer& transfer : step.transfers) {
-    if (transfer.fromRank == transfer.toRank) continue;
-    volumes[static_cast<std::size_t>(transfer.fromRank)].send += transfer.copy.total();
-    volumes[static_cast<std::size_t>(transfer.toRank)].receive += transfer.copy.total();
-  }
-}
-
 }  // namespace
-
-std::vector<RankVolume> RedistributionStep::volumes() const {
-  std::vector<RankVolume> result(static_cast<std::size_t>(from.mesh().ranks()));
-  addVolumes(*this, result);
-  return result;
-}
 
 int Redistribution::collectives() const {
   return static_cast<int>(std::count_if(
@@ -259,15 +257,19 @@ int Redistribution::collectives() const {
 
 std::vector<RankVolume> Redistribution::volumes() const {
   if (steps.empty()) return {};
-  std::vector<RankVolume> result(static_cast<std::size_t>(steps.front().from.mesh().ranks()));
-  for (const RedistributionStep& step : steps) addVolumes(step, result);
+  std::vector<RankVolume> result(steps.front().volumes.size());
+  for (const RedistributionStep& step : steps)
+    for (std::size_t rank = 0; rank < result.size(); ++rank) {
+      result[rank].send += step.volumes[rank].send;
+      result[rank].receive += step.volumes[rank].receive;
+    }
   return result;
 }
 
-Result<Redistribution> planRedistribution(const Sharding& from, const Sharding& to) {
+Result<Redistribution> planRedistribution(const Sharding& from, const Sharding& to, TransferDetail detail) {
   if (auto checked = checkPair(from, to); !checked) return tl::unexpected(checked.error());
   if (from.placements() == to.placements()) return Redistribution{};
-  Route route(from);
+  Route route(from, detail);
   const auto change = [&](std::size_t dim, const Placement& wanted) { return route.change(dim, wanted); };
   if (from.raggedDim() && from.raggedDim() == to.raggedDim()) {
     const std::size_t dim = *to.raggedDim();
@@ -299,16 +301,15 @@ Result<RedistributionStep> planDistribution(const Sharding& to, std::int64_t sou
                           .meshDim = 0,
                           .from = std::move(*from),
                           .to = to,
-                          .transfers = {}};
-  const Holdings before(step.from), after(to);
-  TransferList list(before, after);
+                          .transfers = {},
+                          .volumes = {}};
+  Exchange exchange(step, TransferDetail::transfersAndVolumes);
   for (std::int64_t rank = 0; rank < to.mesh().ranks(); ++rank) {
     bool zeros = false;
     for (std::size_t i = 0; i < to.placements().size(); ++i)
       zeros = zeros || (holds<Partial>(to.placements()[i]) && to.mesh().coordinate(rank, i) != 0);
-    if (!zeros) list.add(sourceRank, rank);
+    if (!zeros) exchange.add(sourceRank, rank);
   }
-  step.transfers = list.take();
   return step;
 }
 

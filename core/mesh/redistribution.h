@@ -52,13 +52,13 @@ struct RedistributionStep {
   /// Ordered by receiving rank, then by sender. In a reduction every summand is a transfer: those to the same
   /// place add up (a ring moves less than an all-reduce's transfers say; its cost is not told here).
   std::vector<Transfer> transfers;
+  /// One entry a rank of the mesh.
+  std::vector<RankVolume> volumes;
 
   [[nodiscard]] bool reduces() const {
     return kind == RedistributionKind::reduceScatter || kind == RedistributionKind::reduceScatterV ||
            kind == RedistributionKind::allReduce;
   }
-  /// One entry a rank of the mesh.
-  [[nodiscard]] std::vector<RankVolume> volumes() const;
 };
 
 /// Steps in order; the first starts at the old placement, the last ends at the new one.
@@ -68,6 +68,10 @@ struct Redistribution {
   /// Sum over the steps, one entry a rank; empty without steps.
   [[nodiscard]] std::vector<RankVolume> volumes() const;
 };
+
+/// A gather has a transfer for each pair of ranks: ten billion bytes of them on 10,000 ranks. Volumes alone
+/// take the time, not the memory.
+enum class TransferDetail : std::uint8_t { transfersAndVolumes, volumesOnly };
 
 /// The way from one placement to another on the same mesh, one mesh dimension at a time:
 /// - ragged to ragged on one mesh dimension: the intersections of the intervals (all-to-all-v; nothing when
@@ -83,7 +87,8 @@ struct Redistribution {
 /// differ.
 /// Source: volcengine/veScale (vescale/dtensor, revision 20cf5c71) for the routes; it reduces Partial to
 /// ragged by an all-reduce and a slice, with the same values.
-[[nodiscard]] Result<Redistribution> planRedistribution(const Sharding& from, const Sharding& to);
+[[nodiscard]] Result<Redistribution> planRedistribution(
+    const Sharding& from, const Sharding& to, TransferDetail detail = TransferDetail::transfersAndVolumes);
 
 /// Placing a tensor that one rank holds whole (flat, row-major): it sends every rank its part, one after the
 /// other. A Partial placement gets the value on the first rank of its group and zeros on the others.

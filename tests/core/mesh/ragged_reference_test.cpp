@@ -131,7 +131,7 @@ std::vector<std::vector<std::int64_t>> volumeMatrix(const RedistributionStep& st
 }
 
 void checkTraffic(const Json& expected, const RedistributionStep& step, std::int64_t rank) {
-  const auto volumes = step.volumes();
+  const auto volumes = step.volumes;
   std::int64_t sum = 0;
   RankVolume most;
   for (const std::int64_t member : groupRanks(step.from.mesh().group(step.meshDim), rank)) {
