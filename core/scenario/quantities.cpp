@@ -1,9 +1,8 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <limits>
 
-#include "core/base/units.h"
 #include "core/scenario/reader.h"
 
 namespace vsim::core {
@@ -23,12 +22,6 @@ constexpr std::array<Unit, 8> kPrefixes{{{"Ki", kKi},
                                          {"M", 1'000'000},
                                          {"G", 1'000'000'000},
                                          {"T", 1'000'000'000'000}}};
-constexpr std::array<Unit, 6> kTimes{{{"ps", 1},
-                                      {"ns", 1'000},
-                                      {"us", 1'000'000},
-                                      {"\u00b5s", 1'000'000},
-                                      {"ms", 1'000'000'000},
-                                      {"s", 1'000'000'000'000}}};
 
 using Wide = unsigned __int128;
 constexpr Wide kWideLimit = static_cast<Wide>(1) << 100;
@@ -61,7 +54,7 @@ void readExponent(std::string_view text, std::size_t& i, Decimal& number) {
   i = j;
 }
 
-Result<Decimal> readDecimal(std::string_view text, std::string_view what) {
+Result<Decimal> readDecimal(std::string_view text) {
   Decimal number;
   std::size_t i = 0;
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) number.negative = text[i++] == '-';
@@ -77,7 +70,7 @@ Result<Decimal> readDecimal(std::string_view text, std::string_view what) {
     if (!number.tooLarge) number.digits = number.digits * 10 + static_cast<Wide>(text[i] - '0');
     if (point) --number.exponent;
   }
-  if (!any) return fail(fmt::format("expected {}, found '{}'", what, shown(text)));
+  if (!any) return fail(fmt::format("expected a whole number, found '{}'", shown(text)));
   readExponent(text, i, number);
   if (number.digits == 0) number.exponent = 0;
   if (number.exponent > 60 || number.exponent < -60) number.tooLarge = true;
@@ -86,16 +79,13 @@ Result<Decimal> readDecimal(std::string_view text, std::string_view what) {
   return number;
 }
 
-enum class Rounding { exact, nearest };
-
-/// digits * 10^exponent * factor / divisor as int64.
-Result<std::int64_t> scaled(const Decimal& number, std::int64_t factor, std::int64_t divisor,
-                            std::string_view text, Rounding rounding) {
+/// digits * 10^exponent * factor as int64, exactly.
+Result<std::int64_t> scaled(const Decimal& number, std::int64_t factor, std::string_view text) {
   const auto tooLarge = [&] { return fail(fmt::format("'{}' is too large", shown(text))); };
   if (number.tooLarge || number.digits >= kWideLimit) return tooLarge();
   constexpr Wide kMax = static_cast<Wide>(std::numeric_limits<std::int64_t>::max());
   // Powers of ten are cancelled first, so that 0.000001T stays exact without overflowing.
-  Wide numerator = number.digits, denominator = static_cast<Wide>(divisor);
+  Wide numerator = number.digits, denominator = 1;
   Wide scale = static_cast<Wide>(factor);
   for (int e = number.exponent; e < 0; ++e) {
     if (numerator % 10 == 0) {
@@ -104,8 +94,6 @@ Result<std::int64_t> scaled(const Decimal& number, std::int64_t factor, std::int
       scale /= 10;
     } else if (denominator <= kWideLimit) {
       denominator *= 10;
-    } else if (rounding == Rounding::nearest) {
-      numerator /= 10;
     } else {
       return fail(fmt::format("'{}' is not a whole number", shown(text)));
     }
@@ -116,12 +104,9 @@ Result<std::int64_t> scaled(const Decimal& number, std::int64_t factor, std::int
   }
   if (scale != 0 && numerator > (~static_cast<Wide>(0) >> 1) / scale) return tooLarge();
   numerator *= scale;
-  const Wide quotient = numerator / denominator, remainder = numerator % denominator;
-  if (remainder != 0 && rounding == Rounding::exact)
-    return fail(fmt::format("'{}' is not a whole number", shown(text)));
-  const Wide rounded = quotient + (remainder != 0 && remainder >= denominator - remainder ? 1 : 0);
-  if (rounded > kMax) return tooLarge();
-  const auto value = static_cast<std::int64_t>(rounded);
+  if (numerator % denominator != 0) return fail(fmt::format("'{}' is not a whole number", shown(text)));
+  if (numerator / denominator > kMax) return tooLarge();
+  const auto value = static_cast<std::int64_t>(numerator / denominator);
   return number.negative ? -value : value;
 }
 
@@ -135,8 +120,8 @@ std::int64_t takePrefix(std::string_view& rest) {
   return 1;
 }
 
-tl::unexpected<Error> unknownUnit(std::string_view unit, std::string_view text, std::string_view known) {
-  std::string hint = fmt::format("known: {}", known);
+tl::unexpected<Error> unknownUnit(std::string_view unit, std::string_view text) {
+  std::string hint = "known: k, M, G, T, Ki, Mi, Gi, Ti";
   if (unit.starts_with('K')) hint = fmt::format("did you mean 'k{}'?", unit.substr(1));
   if (unit.starts_with('m')) hint = fmt::format("did you mean 'M{}'?", unit.substr(1));
   if (unit.starts_with('g')) hint = fmt::format("did you mean 'G{}'?", unit.substr(1));
@@ -146,47 +131,12 @@ tl::unexpected<Error> unknownUnit(std::string_view unit, std::string_view text, 
 }  // namespace
 
 Result<std::int64_t> parseCount(std::string_view text) {
-  const auto number = readDecimal(text, "a whole number");
+  const auto number = readDecimal(text);
   if (!number) return tl::unexpected(number.error());
   std::string_view rest = number->rest;
   const std::int64_t factor = takePrefix(rest);
-  if (!rest.empty()) return unknownUnit(number->rest, text, "k, M, G, T, Ki, Mi, Gi, Ti");
-  return scaled(*number, factor, 1, text, Rounding::exact);
-}
-
-Result<std::int64_t> parseBytes(std::string_view text) {
-  const auto number = readDecimal(text, "a size such as 80GiB");
-  if (!number) return tl::unexpected(number.error());
-  std::string_view rest = number->rest;
-  const std::int64_t factor = takePrefix(rest);
-  if (!rest.empty() && rest != "B" && rest != "b")
-    return unknownUnit(number->rest, text, "B and b after k, M, G, T, Ki, Mi, Gi, Ti");
-  return scaled(*number, factor, rest == "b" ? 8 : 1, text, Rounding::exact);
-}
-
-Result<double> parseBytesPerSecond(std::string_view text) {
-  const auto number = readDecimal(text, "a rate such as 400Gb/s");
-  if (!number) return tl::unexpected(number.error());
-  std::string_view rest = number->rest;
-  const std::int64_t factor = takePrefix(rest);
-  if (rest != "B/s" && rest != "b/s")
-    return unknownUnit(number->rest, text, "b/s and B/s after k, M, G, T, Ki, Mi, Gi, Ti");
-  if (number->tooLarge) return fail(fmt::format("'{}' is too large", shown(text)));
-  const double value = static_cast<double>(number->digits) * std::pow(10.0, number->exponent) *
-                       static_cast<double>(factor) / (rest == "b/s" ? 8.0 : 1.0);
-  return number->negative ? -value : value;
-}
-
-Result<std::int64_t> parseDuration(std::string_view text) {
-  const auto number = readDecimal(text, "a time such as 2us");
-  if (!number) return tl::unexpected(number.error());
-  for (const Unit& unit : kTimes)
-    if (number->rest == unit.symbol) return scaled(*number, unit.factor, 1, text, Rounding::nearest);
-  if (number->rest.empty() && number->digits == 0) return 0;
-  if (number->rest.empty())
-    return fail(fmt::format("'{}' has no unit", shown(text)), "known: ps, ns, us, ms, s");
-  return fail(fmt::format("unknown unit '{}' in '{}'", shown(number->rest), shown(text)),
-              "known: ps, ns, us, ms, s");
+  if (!rest.empty()) return unknownUnit(number->rest, text);
+  return scaled(*number, factor, text);
 }
 
 }  // namespace vsim::core

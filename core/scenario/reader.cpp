@@ -93,7 +93,6 @@ class ScenarioText {
     scenario.name = std::filesystem::path(path_).stem().string();
     for (const auto& setting : options_.overrides)  // a sweep is no part of its points
       if (setting.first.substr(0, setting.first.find('.')) != "sweep") scenario.overrides.push_back(setting);
-    for (const SweepAxis& axis : axes_) scenario.sweep.emplace_back(axis.key, axis.written);
     ReadContext context{problems_, options_, path_, models_};
     Section top(problems_, &root, "");
     if (!top.present()) return scenario;

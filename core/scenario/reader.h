@@ -29,10 +29,7 @@ ResultAll<Scenario> parseScenario(std::string_view text, const std::string& path
 /// one.
 ResultAll<std::vector<Scenario>> readSweep(const std::string& path, const ReadOptions& options);
 
-/// "80GiB" -> 85899345920 bytes; "400Gb/s" -> bytes per second; "2us" -> picoseconds; "128M" -> 128000000.
+/// "128M" -> 128000000, "4Ki" -> 4096. Errors: no whole number, an unknown unit, more than 64 bits.
 Result<std::int64_t> parseCount(std::string_view text);
-Result<std::int64_t> parseBytes(std::string_view text);
-Result<double> parseBytesPerSecond(std::string_view text);
-Result<std::int64_t> parseDuration(std::string_view text);
 
 }  // namespace vsim::core

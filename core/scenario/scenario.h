@@ -95,8 +95,6 @@ struct Scenario {
   SoftwareSpec software;
   std::string profilePath;  // resolved; empty: none
   SimulateSpec simulate;
-  /// Sweep points: dotted key -> values as written. Expanded by expandSweep().
-  std::vector<std::pair<std::string, std::vector<std::string>>> sweep;
   /// The key=value pairs that made this point (from --set and the sweep), in order.
   std::vector<std::pair<std::string, std::string>> overrides;
 };
