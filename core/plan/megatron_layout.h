@@ -19,7 +19,8 @@ namespace vsim::core {
 [[nodiscard]] Result<Layout> megatronLayout(const LayoutProblem& problem);
 
 /// The second, experimental version: the chunk factor is the common multiple of all rows, and fragments are
-/// taken largest first and start at multiples of their row, so that no row of any tensor is cut.
+/// taken largest first and start at multiples of their row, so that no row of any tensor is cut. Chunks and
+/// totals are those that the library records; where its fragments start has not been recorded.
 [[nodiscard]] Result<Layout> megatronV2Layout(const LayoutProblem& problem);
 
 /// Chunk factor of a bucket in elements, 1 without tensors. Errors: beyond 2^60 elements.

@@ -115,6 +115,13 @@ TEST_CASE("megatron layout: rows of fragments are cut in the first version only"
   CHECK(verifyLayout(megatronV2Promise(problem), *v2).empty());
 }
 
+TEST_CASE("megatron layout: the second version takes the largest fragments first") {
+  const LayoutProblem problem{.tensors = {tensorOf("a", {4, 4}), tensorOf("b", {2}), tensorOf("c", {3})},
+                              .devices = 3};
+  CHECK(megatronLayout(problem)->offsets == std::vector<std::int64_t>{0, 16, 18});
+  CHECK(megatronV2Layout(problem)->offsets == std::vector<std::int64_t>{0, 19, 16});
+}
+
 TEST_CASE("megatron layout: a shard of broken chunks breaks the promise") {
   const LayoutProblem problem{.tensors = vsim::test::paddingLayers().at("toy"), .devices = 4};
   Layout layout = *megatronLayout(problem);
