@@ -128,7 +128,7 @@ void checkTensorOfModel(Problems& problems, const Given& tensor, const ModelConf
     problems.add(
         tensor.node->place,
         fmt::format("parallel.tensor: {} does not divide the model's {} {}", tensor.value, count, what),
-        nearestDivisors(tensor.value, model.heads, keys));
+        nearestDivisors(tensor.value, std::gcd(model.heads, model.vocabulary), keys));
   };
   if (model.heads % tensor.value != 0)
     refuse("attention heads", model.heads);
@@ -136,6 +136,8 @@ void checkTensorOfModel(Problems& problems, const Given& tensor, const ModelConf
     refuse("key/value heads", keys);
   else if (model.intermediate % tensor.value != 0)
     refuse("columns of the MLP", model.intermediate);
+  else if (model.vocabulary % tensor.value != 0)
+    refuse("vocabulary entries", model.vocabulary);
 }
 
 /// Sequences of all replicas in one micro-batch step, in tokens; nothing (reported) when it overflows.
