@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -26,20 +27,23 @@ std::vector<std::string> notesOf(const core::Scenario& scenario) {
   return notes;
 }
 
-/// A bucket that pads much is worth a word: its blocks are too coarse for so many ranks.
+/// A bucket that pads much is worth a word: its tensors are too coarse for so many ranks.
 void notePadding(const Prepared& prepared, std::vector<std::string>& notes) {
-  const core::BucketLayout* worst = nullptr;
   const auto buckets = core::bucketLayouts(prepared.model, prepared.options, prepared.layouts);
-  for (const core::BucketLayout& bucket : buckets)
-    if (!worst || bucket.paddingRatio() > worst->paddingRatio()) worst = &bucket;
-  if (!worst || worst->paddingRatio() <= 0.5) return;
-  const bool optimal = worst->shardElements == worst->lowerBound;
+  const auto worst = std::max_element(buckets.begin(), buckets.end(), [](const auto& a, const auto& b) {
+    return a.paddingRatio() < b.paddingRatio();
+  });
+  if (worst == buckets.end() || worst->paddingRatio() <= 0.5) return;
+  const auto index = static_cast<std::size_t>(worst - buckets.begin());
+  const bool contiguous = prepared.layouts.layouts[index].contiguous;
+  const bool optimal = contiguous && worst->shardElements == worst->lowerBound;
   notes.push_back(
-      fmt::format("{}: bucket {} ({} of them) pads {:.0f} %{}: its blocks are coarse for {} ranks; a smaller "
-                  "parallel.fsdp or finer "
-                  "granularity pads less",
+      fmt::format("{}: bucket {} ({} of them) pads {:.0f} %{}: {} for {} ranks; a smaller "
+                  "parallel.fsdp{} pads less",
                   prepared.system->name(), worst->name, worst->copies, 100 * worst->paddingRatio(),
-                  optimal ? ", which no order of its tensors avoids" : "", worst->devices));
+                  optimal ? ", which no order of its tensors avoids" : "",
+                  contiguous ? "its blocks are coarse" : "its tensors have too few rows", worst->devices,
+                  contiguous ? " or finer granularity" : ""));
 }
 
 }  // namespace
