@@ -47,18 +47,26 @@ RunFacts runFacts(const ModelGraph& graph, const Scenario& scenario, const Prepa
 
 }  // namespace
 
-Result<Prepared> prepare(const ModelGraph& graph, const Scenario& scenario, const SystemSpec& spec) {
+Result<Prepared> prepareModel(const ModelGraph& graph, const Scenario& scenario, const SystemSpec& spec,
+                              const PlanningOptions& planning) {
   Prepared prepared;
   prepared.options = trainOptions(scenario, spec);
+  prepared.options.planning = planning;
   prepared.system = findSystem(spec.name);
   if (!prepared.system) return fail("unknown system \"" + spec.name + "\"");
   auto model = makeTrainModel(graph, scenario, spec, prepared.system->expertStorage());
   if (!model) return tl::unexpected(model.error());
   prepared.model = std::move(*model);
   prepared.system->prepare(prepared.model, prepared.options);
-  auto layouts = prepared.system->plan(prepared.model, prepared.options);
+  return prepared;
+}
+
+Result<Prepared> prepare(const ModelGraph& graph, const Scenario& scenario, const SystemSpec& spec) {
+  auto prepared = prepareModel(graph, scenario, spec);
+  if (!prepared) return prepared;
+  auto layouts = prepared->system->plan(prepared->model, prepared->options);
   if (!layouts) return tl::unexpected(layouts.error());
-  prepared.layouts = std::move(*layouts);
+  prepared->layouts = std::move(*layouts);
   return prepared;
 }
 

@@ -17,6 +17,10 @@ struct Prepared {
   core::LayoutSet layouts;
 };
 
+/// All but the layouts.
+core::Result<Prepared> prepareModel(const core::ModelGraph& graph, const core::Scenario& scenario,
+                                    const core::SystemSpec& spec,
+                                    const core::PlanningOptions& planning = {});
 core::Result<Prepared> prepare(const core::ModelGraph& graph, const core::Scenario& scenario,
                                const core::SystemSpec& spec);
 

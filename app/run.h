@@ -13,7 +13,7 @@
 namespace vsim::app {
 
 struct RunOptions {
-  std::string scenario;                                          // path or name
+  std::string scenario{};                                        // path or name
   std::vector<std::pair<std::string, std::string>> overrides{};  // dotted key, value as written
   bool explain = false;
   bool keepLogs = false;  // RunResult::log is set

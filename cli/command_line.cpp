@@ -20,7 +20,7 @@ constexpr const char* kHelp =
 usage: vsim COMMAND ...
 
   run SCENARIO        simulate a training step; report, store    --json --trace --set --explain
-  plan SCENARIO       the layouts alone: shard sizes, padding, gap
+  plan SCENARIO       the layouts alone: shard sizes, padding   --systems --group-sizes --fuse --json
   program SCENARIO    what one rank's host thread issues in a step
   topo SCENARIO       the cluster; --list: all cluster presets
   collective KIND     one collective on a cluster, in nccl-tests' columns

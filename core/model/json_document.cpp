@@ -11,7 +11,6 @@ namespace vsim::core {
 namespace {
 
 constexpr std::size_t kMaxDepth = 200;
-constexpr std::size_t kMaxValues = 200'000;
 
 struct Place {
   int line = 1, column = 1;
@@ -84,8 +83,8 @@ std::string readableDetail(const std::string& what) {
 
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  TreeBuilder(std::string_view text, const std::size_t& taken, std::string file)
-      : text_(text), taken_(taken), file_(std::move(file)), places_(text) {}
+  TreeBuilder(std::string_view text, const std::size_t& taken, std::string file, std::size_t mostValues)
+      : text_(text), taken_(taken), file_(std::move(file)), mostValues_(mostValues), places_(text) {}
 
   bool null() override { return add({.kind = JsonNode::Kind::null}); }
   bool boolean(bool value) override { return add({.kind = JsonNode::Kind::boolean, .boolean = value}); }
@@ -160,7 +159,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     return attach(std::move(node), place);
   }
   bool attach(JsonNode node, Place place) {
-    if (++values_ > kMaxValues) return refuse(fmt::format("more than {} values", kMaxValues), place);
+    if (++values_ > mostValues_) return refuse(fmt::format("more than {} values", mostValues_), place);
     if (open_.empty())
       root = std::move(node);
     else if (open_.back().kind == JsonNode::Kind::object)
@@ -194,6 +193,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   std::string_view text_;
   const std::size_t& taken_;
   std::string file_;
+  std::size_t mostValues_;
   PlaceFinder places_;
   std::size_t lastEnd_ = 0;
   std::size_t values_ = 0;
@@ -228,9 +228,9 @@ std::string_view describe(JsonNode::Kind kind) {
   return "";
 }
 
-ResultAll<JsonNode> parseJson(std::string_view text, const std::string& file) {
+ResultAll<JsonNode> parseJson(std::string_view text, const std::string& file, std::size_t mostValues) {
   std::size_t taken = 0;
-  TreeBuilder builder(text, taken, file);
+  TreeBuilder builder(text, taken, file, mostValues);
   const CountingIterator begin(text.data(), &taken);
   const CountingIterator end(text.data() + text.size(), &taken);
   nlohmann::json::sax_parse(begin, end, &builder);

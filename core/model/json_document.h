@@ -35,8 +35,13 @@ struct JsonMember {
 /// "a number", "text", ...: for messages.
 std::string_view describe(JsonNode::Kind kind);
 
-/// Parses a small document. `file` is only used in messages. Errors: malformed or truncated text (one error,
-/// at the place), keys given twice (all of them), more than 200 levels or 200,000 values.
-ResultAll<JsonNode> parseJson(std::string_view text, const std::string& file);
+/// Values that a small document may hold: enough for every configuration.
+inline constexpr std::size_t kMostJsonValues = 200'000;
+
+/// Parses a document. `file` is only used in messages. Errors: malformed or truncated text (one error, at the
+/// place), keys given twice (all of them), more than 200 levels or `mostValues` values (a value takes about
+/// 150 bytes).
+ResultAll<JsonNode> parseJson(std::string_view text, const std::string& file,
+                              std::size_t mostValues = kMostJsonValues);
 
 }  // namespace vsim::core

@@ -41,7 +41,10 @@ Result<LayoutSet> layoutProblems(const TrainModel& model, const TrainOptions& op
       const auto [at, added] = known.try_emplace(group.kind, set.problems.size());
       set.ofGroup.push_back(at->second);
       if (!added) continue;
-      LayoutProblem problem{.devices = group.expert ? expertDevices : p.fsdp, .unit = unit, .align = align};
+      LayoutProblem problem{.devices = group.expert ? expertDevices : p.fsdp,
+                            .unit = unit,
+                            .align = align,
+                            .elementBytes = bytesOf(options.precision.compute)};
       for (const TensorSpec& tensor : *group.tensors) {
         auto block = blockElements(rules, tensor.name, tensor.shape);
         if (!block) return tl::unexpected(block.error());
@@ -79,7 +82,12 @@ std::vector<BucketLayout> bucketLayouts(const TrainModel& model, const TrainOpti
                   .elements = layout.unitElements,
                   .shardElements = layout.shardElements,
                   .lowerBound = layout.lowerBound,
-                  .unitElements = set.problems[at].unit};
+                  .unitElements = set.problems[at].unit,
+                  .provenOptimal = layout.shardElements == layout.lowerBound};
+        if (!set.plans.empty()) {
+          bucket.order = set.plans[at].found.order;
+          bucket.planSeconds = set.plans[at].seconds;
+        }
       }
       ++bucket.copies;
     }

@@ -6,11 +6,21 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/plan/bucket_plans.h"
 #include "core/plan/layout.h"
 #include "core/program/step_program.h"
 #include "core/train/train_model.h"
 
 namespace vsim::core {
+
+/// How layouts are made, for systems that plan them. No part of a scenario.
+struct PlanningOptions {
+  BucketPlanOptions buckets{};
+  /// Alignment of tensor starts and unit of the shard size, in elements; 0: 16 bytes of the smallest dtype
+  /// communicated.
+  std::int64_t align = 0;
+  bool expertsApart = false;  // tensors stacked over experts are planned as one tensor per expert
+};
 
 /// The parts of a scenario that shape a program, apart from the model.
 struct TrainOptions {
@@ -21,6 +31,7 @@ struct TrainOptions {
   std::vector<GranularityRule> granularity;
   std::int64_t accumulation = 1;
   SystemSpec system;
+  PlanningOptions planning{};
 };
 
 /// One bucket's layout, for the plan and the report.
@@ -33,7 +44,10 @@ struct BucketLayout {
   std::int64_t elements = 0;       // of the tensors
   std::int64_t shardElements = 0;  // per rank, padding included
   std::int64_t lowerBound = 0;     // no layout can have a smaller shard
-  std::int64_t unitElements = 1;
+  std::int64_t unitElements = 1;   // the shard size is a multiple of it
+  std::string order{};             // where the order of the tensors is from (SearchResult); empty: no search
+  bool provenOptimal = false;      // no layout of these tensors has a smaller shard
+  double planSeconds = 0;          // see BucketPlan
   [[nodiscard]] double paddingRatio() const {
     return elements == 0 ? 0.0
                          : static_cast<double>(shardElements) * static_cast<double>(devices) /
@@ -46,6 +60,7 @@ struct BucketLayout {
 struct LayoutSet {
   std::vector<LayoutProblem> problems;
   std::vector<Layout> layouts;       // one per problem
+  std::vector<BucketPlan> plans;     // of systems that search: one per problem, layouts moved out
   std::vector<std::size_t> ofGroup;  // per group, in the order of units and groups: its problem
 };
 

@@ -57,6 +57,10 @@ enum class ExpertStorage : std::uint8_t { perExpert, stacked };
 Result<TrainModel> makeTrainModel(const ModelGraph& graph, const Scenario& scenario, const SystemSpec& system,
                                   ExpertStorage experts);
 
+/// Turns routed experts that are stacked into [experts, ...] into one tensor per expert: grouped kernels that
+/// take a pointer per expert do not need them side by side. Stacked vectors (biases) stay as they are.
+void separateStackedExperts(TrainModel& model);
+
 /// The work shape that a scenario asks of every module.
 WorkShape workShape(const Scenario& scenario);
 

@@ -5,7 +5,7 @@
 
 #include "core/dbuffer/dbuffer.h"
 #include "core/dbuffer/group_operation.h"
-#include "core/plan/planner.h"
+#include "core/plan/bucket_plans.h"
 #include "core/train/context.h"
 
 namespace vsim::core {
@@ -327,16 +327,22 @@ class VeScaleEmitter {
 
 }  // namespace
 
+void VeScale::prepare(TrainModel& model, const TrainOptions& options) const {
+  if (options.planning.expertsApart) separateStackedExperts(model);
+}
+
 Result<LayoutSet> VeScale::plan(const TrainModel& model, const TrainOptions& options) const {
   // NCCL falls to element-wise copies for a whole transfer when a pointer is not 16-byte aligned: shards and
   // tensor starts are multiples of 16 bytes of the smallest dtype communicated.
-  const std::int64_t unit = 16 / std::min({bytesOf(options.precision.compute),
-                                           bytesOf(options.precision.reduce), std::int64_t{16}});
+  const std::int64_t aligned = 16 / std::min({bytesOf(options.precision.compute),
+                                              bytesOf(options.precision.reduce), std::int64_t{16}});
+  const std::int64_t unit = options.planning.align > 0 ? options.planning.align : aligned;
   auto set = layoutProblems(model, options, unit, unit);
   if (!set) return set;
-  auto layouts = planAll(set->problems);
-  if (!layouts) return tl::unexpected(layouts.error());
-  set->layouts = std::move(*layouts);
+  auto plans = planBuckets(set->problems, options.planning.buckets);
+  if (!plans) return tl::unexpected(plans.error());
+  for (BucketPlan& plan : *plans) set->layouts.push_back(std::move(plan.found.layout));
+  set->plans = std::move(*plans);
   return verified(std::move(*set));
 }
 

@@ -16,6 +16,7 @@ class VeScale final : public System {
     return "veScale-FSDP: RaggedShard layouts, zero-copy collectives on DBuffers";
   }
   [[nodiscard]] ExpertStorage expertStorage() const override { return ExpertStorage::perExpert; }
+  void prepare(TrainModel& model, const TrainOptions& options) const override;
   [[nodiscard]] Result<LayoutSet> plan(const TrainModel& model, const TrainOptions& options) const override;
   [[nodiscard]] Result<StepProgram> emit(const TrainModel& model, const TrainOptions& options,
                                          const LayoutSet& layouts) const override;

@@ -1,0 +1,29 @@
+#include "app/topology_text.h"
+
+#include <fmt/format.h>
+
+#include "app/load.h"
+#include "sim/cluster/cluster_catalogue.h"
+#include "sim/cluster/topology.h"
+
+namespace vsim::app {
+
+core::ResultAll<std::string> topologyText(const RunOptions& options) {
+  auto scenarios = loadScenarios(options);
+  if (!scenarios) return tl::unexpected(scenarios.error());
+  const core::Scenario& scenario = scenarios->front();
+  auto cluster = sim::clusterPreset(scenario.cluster.preset);
+  if (!cluster) return tl::unexpected(core::Errors{cluster.error()});
+  auto text = sim::describeTopology(*cluster, scenario.cluster.gpus);
+  if (!text) return tl::unexpected(core::Errors{text.error()});
+  return *text;
+}
+
+std::string clusterListText() {
+  std::string out;
+  for (const std::string& name : sim::clusterPresetNames())
+    out += fmt::format("{:<34}{}\n", name, sim::clusterPresetSummary(name));
+  return out;
+}
+
+}  // namespace vsim::app
