@@ -19,8 +19,7 @@ struct Prepared {
 
 /// All but the layouts.
 core::Result<Prepared> prepareModel(const core::ModelGraph& graph, const core::Scenario& scenario,
-                                    const core::SystemSpec& spec,
-                                    const core::PlanningOptions& planning = {});
+                                    const core::SystemSpec& spec, const core::PlanningOptions& planning = {});
 core::Result<Prepared> prepare(const core::ModelGraph& graph, const core::Scenario& scenario,
                                const core::SystemSpec& spec);
 
