@@ -43,7 +43,8 @@ TEST_CASE("Modules stand in execution order and read the one before") {
 TEST_CASE("Layers with the same tensors and operations are one kind") {
   const auto kinds = [](const std::string& name) {
     std::set<int> ids;
-    for (const Module& module : graphOf(name).modules())
+    const ModelGraph graph = graphOf(name);
+    for (const Module& module : graph.modules())
       if (module.kind == ModuleKind::layer) ids.insert(module.kindId);
     return ids.size();
   };
