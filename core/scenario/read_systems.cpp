@@ -43,6 +43,7 @@ void readOptions(Section& section, SystemSpec& spec) {
   section.count("prefetch", spec.forwardPrefetch, 0, kMaxPrefetch);
   section.count("forward_prefetch", spec.forwardPrefetch, 0, kMaxPrefetch);
   section.count("backward_prefetch", spec.backwardPrefetch, 0, kMaxPrefetch);
+  section.count("layers_per_bucket", spec.layersPerBucket, 1, kMaxPrefetch);
   section.count("reduce_scatter_inputs", spec.reduceScatterInputs, 1, kMaxPrefetch);
   section.flag("async_unshard", spec.asyncUnshard);
   section.flag("separate_roots", spec.separateRoots);

@@ -32,6 +32,7 @@ struct SystemSpec {
   ReshardAfterForward reshardAfterForward = ReshardAfterForward::automatic;
   std::int64_t forwardPrefetch = 0;  // units gathered ahead by explicit lists; 0: implicit only
   std::int64_t backwardPrefetch = 1;
+  std::int64_t layersPerBucket = 1;      // neighbouring layers that are one unit
   std::int64_t reduceScatterInputs = 1;  // inputs that may be held at once
   bool asyncUnshard = false;
   bool separateRoots = false;        // embedding and head as units of their own

@@ -81,6 +81,7 @@ class ModelBuilder {
       addBlock(module, std::move(fresh));
     }
     if (model_.units.front().groups.empty()) dropEmptyRoot();
+    fuseLayers(model_, system_.layersPerBucket);
     return std::move(model_);
   }
 

@@ -61,6 +61,11 @@ Result<TrainModel> makeTrainModel(const ModelGraph& graph, const Scenario& scena
 /// take a pointer per expert do not need them side by side. Stacked vectors (biases) stay as they are.
 void separateStackedExperts(TrainModel& model);
 
+/// Makes one unit of every `layersPerBucket` neighbouring layers with equal tensors (the last of a run may
+/// have fewer). Their tensors are gathered and reduced together: less padding where blocks are coarse, fewer
+/// and larger collectives, and as many layers' parameters alive at once.
+void fuseLayers(TrainModel& model, std::int64_t layersPerBucket);
+
 /// The work shape that a scenario asks of every module.
 WorkShape workShape(const Scenario& scenario);
 

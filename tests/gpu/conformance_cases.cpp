@@ -54,6 +54,7 @@ std::vector<ConformanceCase> conformanceCases() {
       make("separate roots", 4, [](Case& c) { c.model.separateRoots = true; }),
       make("two communicators", 4, [](Case& c) { c.options.system.separateReduceCommunicator = true; }),
       make("recompute", 4, [](Case& c) { c.model.recompute = true; }),
+      make("two layers a bucket", 4, [](Case& c) { c.model.layersPerBucket = 2; }),
       make("accumulate", 4, [](Case& c) { c.options.accumulation = 3; }),
       make("accumulate in bf16", 2,
            [&](Case& c) {

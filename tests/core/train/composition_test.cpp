@@ -119,3 +119,26 @@ TEST_CASE("Every parameter of the model is in exactly one unit", "[train]") {
     }
   }
 }
+
+TEST_CASE("Fused layers are one unit: fewer collectives, the same parameters", "[train]") {
+  for (const auto& system : systems()) {
+    const Scenario s = scenario({.fsdp = 8, .replicate = 1, .expert = 4, .tensor = 1}, true);
+    const ModelGraph graph(s.model);
+    SystemSpec spec;
+    spec.name = std::string(system->name());
+    spec.layersPerBucket = 2;
+    const auto built = buildProgram(graph, s, spec);
+    REQUIRE(built);
+    const StepProgram& p = built->program;
+    // Three layers: one pair, one alone; two groups each, and the root.
+    CHECK(p.units.size() == 5);
+    auto counts = collectives(p);
+    CHECK(counts["reduce_scatter efsdp reduce"] == 2);
+    CHECK(counts["all_to_all ep forward"] == 3 * 3);
+    std::int64_t elements = 0;
+    for (const Unit& unit : p.units)
+      for (const UnitTensor& tensor : p.tensorTables[unit.tensorTable])
+        elements += tensor.elements * (p.groups[unit.group].name == "efsdp" ? s.parallel.expert : 1);
+    CHECK(elements == graph.parameterCount());
+  }
+}

@@ -10,6 +10,7 @@ struct OddModel {
   bool separateRoots = false;
   bool experts = false;    // a second group per layer, over the efsdp ranks
   bool recompute = false;  // full activation checkpointing
+  int layersPerBucket = 1;
 };
 
 /// A small model with everything that programs can contain: several tensors of odd sizes per group, a scalar
@@ -138,6 +139,10 @@ class OddModelBuilder {
   core::TrainModel model_;
 };
 
-inline core::TrainModel oddModel(const OddModel& wanted) { return OddModelBuilder(wanted).build(); }
+inline core::TrainModel oddModel(const OddModel& wanted) {
+  core::TrainModel model = OddModelBuilder(wanted).build();
+  core::fuseLayers(model, wanted.layersPerBucket);
+  return model;
+}
 
 }  // namespace vsim::test
