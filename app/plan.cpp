@@ -273,7 +273,9 @@ std::optional<Error> fuseOne(const Scenario& scenario, const PlanOptions& option
   for (const SystemSpec& each : scenario.systems)
     if (each.name == spec.name) spec = each;
   const ModelGraph graph(scenario.model);
-  auto prepared = prepareModel(graph, scenario, spec, planningOptions(options));
+  SystemSpec single = spec;  // candidates are counted in layers, whatever the scenario fuses
+  single.layersPerBucket = 1;
+  auto prepared = prepareModel(graph, scenario, single, planningOptions(options));
   if (!prepared) return prepared.error();
   auto layouts = prepared->system->plan(prepared->model, prepared->options);
   if (!layouts) return layouts.error();
