@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/program/operand_limit.h"
 #include "gpu/rounding.h"
 
 namespace vsim::gpu {
@@ -9,7 +10,6 @@ namespace vsim::gpu {
 using core::fail;
 using core::Index;
 using core::Instruction;
-using core::InstructionKind;
 using core::Kernel;
 using core::KernelRole;
 using core::kNone;
@@ -78,33 +78,11 @@ std::optional<core::Error> collectiveProblem(const StepProgram& program) {
   return std::nullopt;
 }
 
-std::size_t operandLimit(InstructionKind kind, const StepProgram& program) {
-  switch (kind) {
-    case InstructionKind::allocate:
-    case InstructionKind::release:
-    case InstructionKind::recordStream:
-      return program.buffers.size();
-    case InstructionKind::kernel:
-      return program.kernels.size();
-    case InstructionKind::collective:
-      return program.collectives.size();
-    case InstructionKind::recordEvent:
-    case InstructionKind::waitEvent:
-    case InstructionKind::hostWait:
-      return program.events;
-    case InstructionKind::waitStream:
-      return program.streams.size();
-    case InstructionKind::hook:
-      break;
-  }
-  return std::size_t{kNone} + 1;
-}
-
 std::optional<core::Error> instructionProblem(const StepProgram& program) {
   for (const auto* list : {&program.setup, &program.step})
     for (std::size_t i = 0; i < list->size(); ++i)
       if ((*list)[i].stream >= program.streams.size() ||
-          (*list)[i].operand >= operandLimit((*list)[i].kind, program))
+          (*list)[i].operand >= core::operandLimit((*list)[i].kind, program))
         return problem(fmt::format("instruction {} names something that the program does not have", i));
   return std::nullopt;
 }

@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include "core/base/checked.h"
+#include "core/program/operand_limit.h"
 #include "sim/engine/device.h"
 
 namespace vsim::sim {
 namespace {
 
 using core::fail;
-using core::InstructionKind;
 using core::Result;
 using Work = ProgramTables::Work;
 
@@ -71,32 +71,11 @@ Result<void> fillBuffers(const core::StepProgram& program, ProgramTables& tables
   return {};
 }
 
-std::size_t operandLimit(InstructionKind kind, const core::StepProgram& program) {
-  switch (kind) {
-    case InstructionKind::allocate:
-    case InstructionKind::release:
-    case InstructionKind::recordStream:
-      return program.buffers.size();
-    case InstructionKind::kernel:
-      return program.kernels.size();
-    case InstructionKind::collective:
-      return program.collectives.size();
-    case InstructionKind::recordEvent:
-    case InstructionKind::waitEvent:
-    case InstructionKind::hostWait:
-      return program.events;
-    case InstructionKind::waitStream:
-      return program.streams.size();
-    case InstructionKind::hook:
-      break;
-  }
-  return std::size_t{core::kNone} + 1;
-}
-
 Result<void> checkInstructions(const std::vector<core::Instruction>& list, const char* where,
                                const core::StepProgram& program) {
   for (std::size_t i = 0; i < list.size(); ++i)
-    if (list[i].operand >= operandLimit(list[i].kind, program) || list[i].stream >= program.streams.size())
+    if (list[i].operand >= core::operandLimit(list[i].kind, program) ||
+        list[i].stream >= program.streams.size())
       return fail(fmt::format("{} instruction {} names something that the program does not have", where, i));
   return {};
 }
@@ -109,8 +88,8 @@ Result<void> checkLength(const core::StepProgram& program, const core::CostTable
     for (const Work& work : list) slowdown = std::max(slowdown, work.slowdown);
   const double stretch = 1 + slowdown * static_cast<double>(program.streams.size());
   for (const core::Instruction& instruction : program.step) {
-    const bool kernel = instruction.kind == InstructionKind::kernel;
-    if (!kernel && instruction.kind != InstructionKind::collective) {
+    const bool kernel = instruction.kind == core::InstructionKind::kernel;
+    if (!kernel && instruction.kind != core::InstructionKind::collective) {
       total += 2 * static_cast<double>(costs.hostCall) + static_cast<double>(costs.driverAllocate);
       continue;
     }
