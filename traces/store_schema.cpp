@@ -80,6 +80,16 @@ core::Result<std::int64_t> versionOf(sqlite3* database, const std::string& path)
   return *version;
 }
 
+/// The version as one moment saw it: read piece by piece, a store that another process is making between two
+/// reads would look like a foreign file.
+core::Result<std::int64_t> settledVersion(sqlite3* database, const std::string& path) {
+  if (auto begun = execute(database, path, "BEGIN"); !begun) return tl::unexpected(begun.error());
+  const auto version = versionOf(database, path);
+  const auto ended = execute(database, path, "COMMIT");
+  if (version && !ended) return tl::unexpected(ended.error());
+  return version;
+}
+
 /// One step up, unless another process was faster.
 core::Result<void> migrateOnce(sqlite3* database, const std::string& path) {
   if (auto begun = execute(database, path, "BEGIN IMMEDIATE"); !begun) return begun;
@@ -102,7 +112,7 @@ int storeSchemaVersion() { return static_cast<int>(kMigrations.size()); }
 
 core::Result<void> migrateStore(sqlite3* database, const std::string& path) {
   for (;;) {
-    const auto version = versionOf(database, path);
+    const auto version = settledVersion(database, path);
     if (!version) return tl::unexpected(version.error());
     if (*version == storeSchemaVersion()) return {};
     if (auto done = migrateOnce(database, path); !done) return done;
@@ -110,7 +120,7 @@ core::Result<void> migrateStore(sqlite3* database, const std::string& path) {
 }
 
 core::Result<void> checkStore(sqlite3* database, const std::string& path) {
-  const auto version = versionOf(database, path);
+  const auto version = settledVersion(database, path);
   if (!version) return tl::unexpected(version.error());
   if (*version < storeSchemaVersion())
     return refused(path, "is empty or was written by an earlier version of vsim",
