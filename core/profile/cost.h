@@ -13,6 +13,8 @@ struct Cost {
   /// Compute kernels on other streams run (1 + slowdown) times longer while this one is active: share of SMs
   /// taken plus share of HBM bandwidth taken. 0: takes nothing.
   double slowdown = 0;
+  /// Collectives: while compute kernels run on other streams it takes (1 + stretch) times as long.
+  double stretch = 0;
   Provenance provenance = Provenance::modelled;
   /// Standard error of `time` as a fraction, from the fit or the model's known accuracy.
   double relativeError = 0;

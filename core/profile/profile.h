@@ -13,6 +13,7 @@
 #include "core/base/provenance.h"
 #include "core/base/units.h"
 #include "core/profile/cost.h"
+#include "core/profile/hardware.h"
 
 namespace vsim::core {
 
@@ -33,6 +34,8 @@ struct ProfiledCollective {
   std::optional<DType> dtype;
   double seconds = 0;
   Origin origin;
+  bool aligned = true;      // every rank's slice starts at a multiple of 16 bytes
+  std::int64_t stride = 1;  // ranks apart in the job: groups across nodes share the network differently
   [[nodiscard]] std::int64_t nodes() const { return (ranks + ranksPerNode - 1) / ranksPerNode; }
 };
 
@@ -66,6 +69,38 @@ struct ProfiledTerm {
   Origin origin;
 };
 
+/// What a collective and compute kernels do to each other while both run.
+struct ProfiledInterference {
+  CollectiveKind kind = CollectiveKind::allGather;
+  Bytes bytes = 0;
+  std::int64_t ranks = 1, ranksPerNode = 1;
+  double computeSlowdown = 0;  // compute kernels take (1 + this) times as long
+  double stretch = 0;          // the collective takes (1 + this) times as long
+  Origin origin;
+};
+
+/// Host time of what a program's host thread does. Seconds.
+struct ProfiledHost {
+  double launch = 0;          // one kernel or collective launch
+  double call = 0;            // one event, wait, or allocation served from the cache
+  double driverAllocate = 0;  // one allocation that goes to the driver
+  Origin origin;
+};
+
+/// A boundary that a collective's data may cross, and whether the profile has measured across it.
+enum class Locality : std::uint8_t { node, nodes, racks };  // within a node, across nodes, across racks
+inline constexpr std::string_view kLocalityNames[] = {"node", "nodes", "racks"};
+
+/// The hardware that a profile was measured on.
+struct ProfiledHardware {
+  std::string executor;  // "cuda", "host"
+  std::string device;    // "NVIDIA H200"
+  ClusterHardware cluster;
+  std::vector<Locality> measured, missing;  // levels of the job that collectives crossed, and that none did
+  std::vector<std::pair<std::string, std::string>> versions;  // {"driver", "580.65"}
+  std::string started, remark;  // "2026-11-30T12:00:00Z"; "clocks throttled: ..."
+};
+
 /// Measured costs of a small run.
 struct Profile {
   std::string name, path, source;
@@ -74,7 +109,13 @@ struct Profile {
   std::vector<ProfiledOperation> operations;
   std::vector<ProfiledCollective> collectives;
   std::vector<ProfiledTerm> terms;
+  std::vector<ProfiledInterference> interference;
+  std::optional<ProfiledHost> host;
+  std::optional<ProfiledHardware> hardware;  // of profiles that vsim measured
 };
+
+/// The profile as a file that readProfile reads back as the same profile, figures with four digits at least.
+[[nodiscard]] std::string profileText(const Profile& profile);
 
 /// Reads and checks a profile. Every problem is reported with file:line:column; nothing is kept of a bad
 /// file.

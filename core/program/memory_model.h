@@ -9,6 +9,15 @@
 
 namespace vsim::core {
 
+/// Where an allocator gets its segments from when memory is real: cudaMalloc and cudaFree.
+class SegmentSource {
+ public:
+  virtual ~SegmentSource() = default;
+  /// Address of `bytes` of device memory; nullopt when there is not enough.
+  virtual std::optional<std::uint64_t> obtain(Bytes bytes) = 0;
+  virtual void giveBack(std::uint64_t address) = 0;
+};
+
 /// The device's memory as an executor sees it: an allocator with one pool per stream. Host order.
 class MemoryModel {
  public:

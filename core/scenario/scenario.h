@@ -81,6 +81,14 @@ struct SimulateSpec {
   std::int64_t seed = 1;
 };
 
+/// How `--real` runs the step on hardware.
+struct RealSpec {
+  /// Share of every kernel's work that the host executor does: of a product's multiplications, of a
+  /// memory-bound kernel's bytes. Above 0, at most 1. GPUs do all of it.
+  double scale = 1;
+  std::int64_t steps = 10, warmup = 2;  // measured, and before them unmeasured
+};
+
 struct Scenario {
   std::string name, path;
   ModelConfig model;
@@ -96,6 +104,7 @@ struct Scenario {
   SoftwareSpec software;
   std::string profilePath;  // resolved; empty: none
   SimulateSpec simulate;
+  RealSpec real;
   /// The key=value pairs that made this point (from --set and the sweep), in order.
   std::vector<std::pair<std::string, std::string>> overrides;
 };

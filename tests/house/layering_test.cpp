@@ -26,7 +26,9 @@ Folders join(Folders a, const Folders& b) {
 /// Which folders a folder may include, besides itself: the house in one table.
 const std::map<std::string, Folders>& allowed() {
   static const Folders simulator{"sim/cluster", "sim/memory", "sim/network", "sim/compute", "sim/engine"};
-  static const Folders below = join(join(kCore, simulator), {"gpu", "traces"});
+  static const Folders hardware = join(kCore, {"gpu", "gpu/job"});
+  static const Folders below =
+      join(join(kCore, simulator), {"gpu", "gpu/job", "gpu/host", "gpu/device", "gpu/calibrate", "traces"});
   static const std::map<std::string, Folders> table{
       {"core/base", {}},
       {"core/model", {"core/base"}},
@@ -47,6 +49,12 @@ const std::map<std::string, Folders>& allowed() {
       {"sim/compute", join(kCore, {"sim/cluster"})},
       {"sim/engine", join(kCore, {"sim/cluster", "sim/memory", "sim/network", "sim/compute"})},
       {"gpu", kCore},
+      {"gpu/job", {"core/base"}},
+      {"gpu/host", hardware},
+      {"gpu/mpi", join(hardware, {"gpu/host"})},
+      {"gpu/device", hardware},
+      {"gpu/cuda", join(hardware, {"gpu/device"})},
+      {"gpu/calibrate", join(kCore, {"gpu"})},
       {"traces", kCore},
       {"app", below},
       {"gui", join(below, {"app"})},

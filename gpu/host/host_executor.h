@@ -45,7 +45,7 @@ class HostExecutor : public core::Executor {
   ~HostExecutor() override;
 
   /// Every rank runs the same program. 1 to 255 steps. Errors: programs that do not fit the ranks or that the
-  /// host cannot compute (see HostPlan), buffers used while they are not live, collectives that do not fit
+  /// host cannot compute (see DataPlan), buffers used while they are not live, collectives that do not fit
   /// each other or to which a rank does not come (named with ranks, group and operation).
   [[nodiscard]] core::Result<core::ExecutionLog> execute(std::shared_ptr<const core::StepProgram> program,
                                                          int steps) override;

@@ -7,9 +7,9 @@
 #include <random>
 
 #include "core/program/hazards.h"
-#include "tests/gpu/conformance_cases.h"
-#include "tests/gpu/data_checker.h"
-#include "tests/gpu/log_checks.h"
+#include "tests/gpu/support/conformance_cases.h"
+#include "tests/gpu/host/data_checker.h"
+#include "tests/gpu/support/log_checks.h"
 
 using namespace vsim;
 using namespace vsim::core;

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "core/program/data_moves.h"
-#include "gpu/host_executor.h"
+#include "gpu/host/host_executor.h"
 #include "gpu/rounding.h"
-#include "tests/gpu/conformance_cases.h"
-#include "tests/gpu/reference_training.h"
+#include "tests/gpu/support/conformance_cases.h"
+#include "tests/gpu/support/reference_training.h"
 
 namespace vsim::test {
 

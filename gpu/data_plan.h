@@ -12,11 +12,11 @@ namespace vsim::gpu {
 
 /// A program seen from the data's side: what its buffers hold, checked once before the ranks run it.
 /// Immutable.
-class HostPlan {
+class DataPlan {
  public:
   /// Errors: indices that the program does not have, types that the host cannot compute in (fp8 among them),
   /// optimizers other than AdamW, groups that do not divide `ranks`.
-  [[nodiscard]] static core::Result<HostPlan> make(std::shared_ptr<const core::StepProgram> program,
+  [[nodiscard]] static core::Result<DataPlan> make(std::shared_ptr<const core::StepProgram> program,
                                                    int ranks);
 
   [[nodiscard]] const core::StepProgram& program() const { return *program_; }
@@ -32,7 +32,7 @@ class HostPlan {
   [[nodiscard]] std::int64_t ownSlice(core::Index buffer, core::Index unit, int rank) const;
 
  private:
-  explicit HostPlan(std::shared_ptr<const core::StepProgram> program);
+  explicit DataPlan(std::shared_ptr<const core::StepProgram> program);
   void findPackedBuffers();
 
   std::shared_ptr<const core::StepProgram> program_;  // shared with the log

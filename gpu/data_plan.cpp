@@ -1,4 +1,4 @@
-#include "gpu/host_plan.h"
+#include "gpu/data_plan.h"
 
 #include <algorithm>
 
@@ -89,15 +89,15 @@ std::optional<core::Error> instructionProblem(const StepProgram& program) {
 
 }  // namespace
 
-HostPlan::HostPlan(std::shared_ptr<const StepProgram> program)
+DataPlan::DataPlan(std::shared_ptr<const StepProgram> program)
     : program_(std::move(program)), packed_(program_->buffers.size()) {}
 
-Result<HostPlan> HostPlan::make(std::shared_ptr<const StepProgram> program, int ranks) {
+Result<DataPlan> DataPlan::make(std::shared_ptr<const StepProgram> program, int ranks) {
   if (!program) return fail("no program to run");
   for (const auto& found : {groupProblem(*program, ranks), bufferProblem(*program), kernelProblem(*program),
                             collectiveProblem(*program), instructionProblem(*program)})
     if (found) return tl::unexpected(*found);
-  HostPlan plan(std::move(program));
+  DataPlan plan(std::move(program));
   plan.findPackedBuffers();
   return plan;
 }
@@ -105,7 +105,7 @@ Result<HostPlan> HostPlan::make(std::shared_ptr<const StepProgram> program, int 
 /// Gradients are packed where a copy into the reduction's input follows; a contiguous unit's backward may
 /// also write straight into the gathered layout. Unsharded gradients kept over micro-batches hold all
 /// tensors.
-void HostPlan::findPackedBuffers() {
+void DataPlan::findPackedBuffers() {
   std::vector<bool> copiedIn(program_->buffers.size(), false);
   for (const Kernel& kernel : program_->kernels)
     if (kernel.role == KernelRole::reduceCopyIn)
@@ -123,16 +123,16 @@ void HostPlan::findPackedBuffers() {
   }
 }
 
-std::int64_t HostPlan::shardOf(Index unit, int rank) const {
+std::int64_t DataPlan::shardOf(Index unit, int rank) const {
   const core::CommGroup& group = program_->groups[program_->units[unit].group];
   return rank / group.stride % group.size;
 }
 
-std::int64_t HostPlan::coordinateOf(Index unit, int rank) const {
+std::int64_t DataPlan::coordinateOf(Index unit, int rank) const {
   return rank % program_->groups[program_->units[unit].group].stride;
 }
 
-std::int64_t HostPlan::ownSlice(Index buffer, Index unit, int rank) const {
+std::int64_t DataPlan::ownSlice(Index buffer, Index unit, int rank) const {
   const core::Unit& u = program_->units[unit];
   const bool gathered = program_->buffers[buffer].elements == u.devices * u.shardElements;
   return gathered ? shardOf(unit, rank) * u.shardElements : 0;

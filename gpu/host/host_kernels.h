@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/host_memory.h"
-#include "gpu/host_plan.h"
+#include "gpu/data_plan.h"
+#include "gpu/host/host_memory.h"
 
 namespace vsim::gpu {
 
@@ -17,9 +17,9 @@ struct KernelLaunch {
 };
 
 /// Does what the launch's role asks for. Data of one rank only; the caller keeps the order.
-void runKernel(const HostPlan& plan, std::uint64_t seed, const KernelLaunch& launch);
+void runKernel(const DataPlan& plan, std::uint64_t seed, const KernelLaunch& launch);
 
 /// The rank's shard of a unit's parameters before the first step; padding is zero.
-void fillParameters(const HostPlan& plan, std::uint64_t seed, core::Index unit, int rank, HostBlock& shard);
+void fillParameters(const DataPlan& plan, std::uint64_t seed, core::Index unit, int rank, HostBlock& shard);
 
 }  // namespace vsim::gpu

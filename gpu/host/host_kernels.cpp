@@ -1,4 +1,4 @@
-#include "gpu/host_kernels.h"
+#include "gpu/host/host_kernels.h"
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ void copyRounded(std::span<const float> from, std::span<float> to, core::DType t
 
 class Launch {
  public:
-  Launch(const HostPlan& plan, std::uint64_t seed, const KernelLaunch& launch)
+  Launch(const DataPlan& plan, std::uint64_t seed, const KernelLaunch& launch)
       : plan_(plan),
         seed_(seed),
         l_(launch),
@@ -152,7 +152,7 @@ class Launch {
     }
   }
 
-  const HostPlan& plan_;
+  const DataPlan& plan_;
   std::uint64_t seed_;
   const KernelLaunch& l_;
   const core::Kernel& kernel_;
@@ -162,11 +162,11 @@ class Launch {
 
 }  // namespace
 
-void runKernel(const HostPlan& plan, std::uint64_t seed, const KernelLaunch& launch) {
+void runKernel(const DataPlan& plan, std::uint64_t seed, const KernelLaunch& launch) {
   if (launch.kernel->role != KernelRole::compute) Launch(plan, seed, launch).run();
 }
 
-void fillParameters(const HostPlan& plan, std::uint64_t seed, Index unitIndex, int rank, HostBlock& shard) {
+void fillParameters(const DataPlan& plan, std::uint64_t seed, Index unitIndex, int rank, HostBlock& shard) {
   const core::Unit& unit = plan.program().units[unitIndex];
   const core::DType type = plan.program().buffers[unit.parameters].dtype;
   std::ranges::fill(shard.data(), 0.0F);

@@ -1,4 +1,4 @@
-#include "gpu/host_executor.h"
+#include "gpu/host/host_executor.h"
 
 #include <algorithm>
 #include <atomic>
@@ -6,9 +6,9 @@
 #include <map>
 #include <thread>
 
-#include "gpu/communicator.h"
-#include "gpu/host_plan.h"
-#include "gpu/host_rank.h"
+#include "gpu/data_plan.h"
+#include "gpu/host/communicator.h"
+#include "gpu/host/host_rank.h"
 #include "gpu/run_control.h"
 
 namespace vsim::gpu {
@@ -28,7 +28,7 @@ constexpr std::size_t kMaxThreads = 512;
 /// Everything of one execution; kept until the next one for its contents.
 struct HostExecutor::Run {
   RunControl control;
-  std::vector<HostPlan> plans;                                                   // [rank]
+  std::vector<DataPlan> plans;                                                   // [rank]
   std::map<std::pair<Index, int>, std::unique_ptr<Communicator>> communicators;  // (group, first member)
   std::vector<std::unique_ptr<HostRank>> ranks;
 
@@ -115,7 +115,7 @@ Result<core::ExecutionLog> HostExecutor::executeEach(
   auto run = std::make_unique<Run>();
   std::size_t threads = 0;
   for (const auto& program : programs) {
-    auto plan = HostPlan::make(program, options_.ranks);
+    auto plan = DataPlan::make(program, options_.ranks);
     if (!plan) return tl::unexpected(plan.error());
     run->plans.push_back(std::move(*plan));
     threads += 1 + program->streams.size();

@@ -1,4 +1,4 @@
-#include "tests/gpu/conformance_cases.h"
+#include "tests/gpu/support/conformance_cases.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "gpu/host_stream.h"
+#include "gpu/host/host_stream.h"
 
 #include <exception>
 

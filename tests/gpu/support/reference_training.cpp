@@ -1,4 +1,4 @@
-#include "tests/gpu/reference_training.h"
+#include "tests/gpu/support/reference_training.h"
 
 #include "core/optim/optimizer.h"
 #include "gpu/rounding.h"

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "core/program/execution_log.h"
-#include "gpu/communicator.h"
-#include "gpu/host_executor.h"
-#include "gpu/host_kernels.h"
-#include "gpu/host_memory.h"
-#include "gpu/host_plan.h"
-#include "gpu/host_stream.h"
+#include "gpu/data_plan.h"
+#include "gpu/host/communicator.h"
+#include "gpu/host/host_executor.h"
+#include "gpu/host/host_kernels.h"
+#include "gpu/host/host_memory.h"
+#include "gpu/host/host_stream.h"
 
 namespace vsim::gpu {
 
@@ -21,7 +21,7 @@ namespace vsim::gpu {
 class HostRank {
  public:
   /// `communicators`: this rank's, by group of the program. All references outlive the object.
-  HostRank(const HostPlan& plan, const HostExecutorOptions& options, int rank,
+  HostRank(const DataPlan& plan, const HostExecutorOptions& options, int rank,
            std::vector<Communicator*> communicators, RunControl& control);
 
   void run(int steps);
@@ -52,7 +52,7 @@ class HostRank {
   void delay(core::StreamId stream);
   bool failed(const std::string& message);
 
-  const HostPlan& plan_;
+  const DataPlan& plan_;
   const core::StepProgram& program_;
   const HostExecutorOptions& options_;
   int rank_;

@@ -1,4 +1,4 @@
-#include "tests/gpu/log_checks.h"
+#include "tests/gpu/support/log_checks.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "gpu/communicator.h"
+#include "gpu/host/communicator.h"
 
 #include <catch2/catch.hpp>
 

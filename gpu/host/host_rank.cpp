@@ -1,4 +1,4 @@
-#include "gpu/host_rank.h"
+#include "gpu/host/host_rank.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,7 @@ using core::kNone;
 using core::Picoseconds;
 using core::StreamId;
 
-HostRank::HostRank(const HostPlan& plan, const HostExecutorOptions& options, int rank,
+HostRank::HostRank(const DataPlan& plan, const HostExecutorOptions& options, int rank,
                    std::vector<Communicator*> communicators, RunControl& control)
     : plan_(plan),
       program_(plan.program()),

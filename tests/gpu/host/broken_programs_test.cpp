@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "core/program/hazards.h"
-#include "tests/gpu/conformance_cases.h"
-#include "tests/gpu/data_checker.h"
+#include "tests/gpu/support/conformance_cases.h"
+#include "tests/gpu/host/data_checker.h"
 
 using namespace vsim;
 using namespace vsim::core;
