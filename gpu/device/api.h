@@ -14,7 +14,7 @@ namespace vsim::gpu::device {
 
 /// Outcome of one call of the device's libraries.
 struct Status {
-  int code = 0;        // the library's own; 0: success
+  int code = 0;        // 0: success; of the runtime its own, of NCCL and cuBLASLt above 10,000
   std::string text{};  // "cudaMalloc: out of memory (2)"; empty on success
   [[nodiscard]] bool ok() const { return code == 0; }
 };
@@ -32,12 +32,20 @@ struct DeviceFacts {
   double clockHertz = 0, memoryBytesPerSecond = 0, nvlinkBytesPerSecond = 0;
 };
 
+/// What a device runs at now; zero: not known.
+struct ClockFacts {
+  double smHertz = 0, memoryHertz = 0, powerWatts = 0, celsius = 0;
+  std::string throttled{};  // "power cap, thermal slowdown": what holds the clock down; empty: nothing
+};
+
 struct Versions {
   std::string driver, runtime, nccl, blas;  // "13.0", "2.28.3"
 };
 
 /// C (m x n) = A (m x k) B (k x n), all row-major and dense; `groups` > 1: that many products of m / groups
-/// rows each, with their own B, in as few launches as the library allows.
+/// rows each (the first m % groups of them one row more), with their own B, in as few launches as the library
+/// allows. fp8 (e4m3): B is stored as n x k, the one layout that tensor cores take before sm_100; k and n are
+/// multiples of 16; C is fp8 as well unless `accumulate`.
 struct GemmCall {
   core::DType dtype = core::DType::bf16;
   std::int64_t m = 0, n = 0, k = 0, groups = 1;
@@ -103,6 +111,10 @@ class Api {
   virtual Status deviceCount(int& out) = 0;
   virtual Status deviceFacts(int device, DeviceFacts& out) = 0;
   virtual Status useDevice(int device) = 0;
+  virtual Status clocks(int /*device*/, ClockFacts& out) {
+    out = {};
+    return {};
+  }
 
   // Memory. allocate: code kOutOfMemory when there is not enough. free waits for the device.
   virtual Status allocate(void*& out, std::size_t bytes) = 0;
@@ -126,13 +138,18 @@ class Api {
 
   // Communication, as NCCL has it. Counts are elements: of what a rank sends (all-gather), receives
   // (reduce-scatter), or has (others). Between groupStart and groupEnd calls of one thread are one launch.
+  // Events may be recorded behind a call that has returned: where its launch has to wait for other ranks
+  // (connections are made at first use), the call waits, until abort() from another thread ends it with an
+  // error or limitWaits() does.
   virtual Status uniqueId(UniqueId& out) = 0;
   /// `rank` of `ranks` joins; does not block the caller for longer than NCCL's non-blocking start: ask
   /// asyncStatus until `busy` is false.
   virtual Status join(Comm& out, int ranks, const UniqueId& id, int rank) = 0;
   virtual Status asyncStatus(Comm comm, bool& busy) = 0;
   virtual Status leave(Comm comm) = 0;  // after all work is done
-  virtual Status abort(Comm comm) = 0;  // now, whatever runs
+  virtual Status abort(Comm comm) = 0;  // now, whatever runs; also the last call, instead of leave
+  /// How long calls of communicators may wait for other ranks, in seconds; 600 unless set.
+  virtual void limitWaits(double /*seconds*/) {}
   virtual Status registerBuffer(Comm comm, void* memory, std::size_t bytes, void*& handle) = 0;
   virtual Status deregisterBuffer(Comm comm, void* handle) = 0;
   virtual Status groupStart() = 0;
