@@ -106,8 +106,9 @@ bool HostRank::issue(const Instruction& instruction, Index index) {
 }
 
 void HostRank::wait(StreamId stream, Mark mark) {
-  if (mark.position == 0 || mark.stream == stream) return;  // never recorded, or in order anyway
-  streams_[stream]->push([other = streams_[mark.stream].get(), mark] { other->waitUntil(mark.position); });
+  HostStream* const other = streams_[mark.stream].get();
+  if (mark.stream == stream || other->reached(mark.position)) return;  // in order anyway, or done
+  streams_[stream]->push([other, mark] { other->waitUntil(mark.position); });
 }
 
 bool HostRank::allocate(Index buffer, Picoseconds time) {
