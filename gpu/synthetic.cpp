@@ -16,12 +16,12 @@ std::uint64_t baseOf(const TensorKey& key) {
   return join(join(key.seed, hash(key.name)), static_cast<std::uint64_t>(key.coordinate));
 }
 
-float valueOf(std::uint64_t base, std::int64_t element) {
+}  // namespace
+
+float valueOfBase(std::uint64_t base, std::int64_t element) {
   const auto bits = static_cast<std::int32_t>(mix(base + static_cast<std::uint64_t>(element)) >> 40U);
   return static_cast<float>(bits - (1 << 23)) / static_cast<float>(1 << 23);
 }
-
-}  // namespace
 
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15U;
@@ -31,12 +31,12 @@ std::uint64_t mix(std::uint64_t x) {
 }
 
 InitialValues::InitialValues(const TensorKey& key) : base_(baseOf(key)) {}
-float InitialValues::operator()(std::int64_t element) const { return valueOf(base_, element); }
+float InitialValues::operator()(std::int64_t element) const { return valueOfBase(base_, element); }
 
 GradientValues::GradientValues(const TensorKey& key, int rank, int step, int microBatch)
     : base_(join(
           join(join(baseOf(key), 1U + static_cast<std::uint64_t>(rank)), static_cast<std::uint64_t>(step)),
           static_cast<std::uint64_t>(microBatch))) {}
-float GradientValues::operator()(std::int64_t element) const { return valueOf(base_, element); }
+float GradientValues::operator()(std::int64_t element) const { return valueOfBase(base_, element); }
 
 }  // namespace vsim::gpu

@@ -21,6 +21,8 @@ class InitialValues {
  public:
   explicit InitialValues(const TensorKey& key);
   [[nodiscard]] float operator()(std::int64_t element) const;
+  /// What all its elements follow from: valueOfBase(base(), element) is the element.
+  [[nodiscard]] std::uint64_t base() const { return base_; }
 
  private:
   std::uint64_t base_;
@@ -31,10 +33,14 @@ class GradientValues {
  public:
   GradientValues(const TensorKey& key, int rank, int step, int microBatch);
   [[nodiscard]] float operator()(std::int64_t element) const;
+  /// What all its elements follow from: valueOfBase(base(), element) is the element.
+  [[nodiscard]] std::uint64_t base() const { return base_; }
 
  private:
   std::uint64_t base_;
 };
+
+[[nodiscard]] float valueOfBase(std::uint64_t base, std::int64_t element);
 
 /// A well mixed function of `x` (the finalizer of splitmix64: Steele, Lea and Flood, OOPSLA 2014).
 [[nodiscard]] std::uint64_t mix(std::uint64_t x);

@@ -6,17 +6,11 @@
 #include <vector>
 
 #include "core/program/executor.h"
+#include "gpu/observation.h"
 
 namespace vsim::gpu {
 
-/// What an observer sees of one instruction of one rank, right after it has run in its stream.
-struct HostObservation {
-  int rank = 0, step = 0;
-  core::Index instruction = 0;  // into StepProgram::step
-  /// Contents of the buffers that were live when the host issued the instruction, [buffer]; empty for others.
-  /// Only what the program keeps in order with this instruction may be read.
-  std::vector<std::span<const float>> data;
-};
+using HostObservation = Observation;
 
 struct HostExecutorOptions {
   int ranks = 1;           // 1 to 64

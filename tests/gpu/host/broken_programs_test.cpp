@@ -3,8 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include "core/program/hazards.h"
+#include "gpu/host/host_executor.h"
 #include "tests/gpu/support/conformance_cases.h"
-#include "tests/gpu/host/data_checker.h"
+#include "tests/gpu/support/data_checker.h"
 
 using namespace vsim;
 using namespace vsim::core;

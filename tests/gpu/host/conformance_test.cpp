@@ -7,8 +7,10 @@
 #include <random>
 
 #include "core/program/hazards.h"
+#include "gpu/host/host_executor.h"
 #include "tests/gpu/support/conformance_cases.h"
-#include "tests/gpu/host/data_checker.h"
+#include "tests/gpu/support/data_checker.h"
+#include "tests/gpu/support/final_state.h"
 #include "tests/gpu/support/log_checks.h"
 
 using namespace vsim;
@@ -27,38 +29,6 @@ HookReads hookReads(const StepProgram& program, const TrainModel& model) {
       buffers.insert(buffers.end(), unit.buffers.begin(), unit.buffers.end());
     return buffers;
   };
-}
-
-/// Shards and Adam states of every rank, bit for bit. Answers the first difference.
-std::string finalDifference(const StepProgram& program, const gpu::HostExecutor& host,
-                            const ReferenceTraining& reference, int ranks) {
-  std::vector<Index> states(program.units.size(), kNone);
-  for (const Kernel& kernel : program.kernels)
-    if (kernel.role == KernelRole::optimizer) states[kernel.unit] = kernel.reads[2];
-  for (int rank = 0; rank < ranks; ++rank) {
-    for (Index u = 0; u < program.units.size(); ++u) {
-      const Unit& unit = program.units[u];
-      const CommGroup& group = program.groups[unit.group];
-      const auto parameters = host.contents(rank, unit.parameters), state = host.contents(rank, states[u]);
-      const auto n = static_cast<std::size_t>(unit.shardElements);
-      if (parameters.size() != n || state.size() != 2 * n) return unit.name + ": a buffer is missing";
-      const auto& table = program.tensorTables[unit.tensorTable];
-      for (std::size_t t = 0; t < table.size(); ++t) {
-        const auto& wanted = reference.at(u, rank % group.stride, t);
-        for (const Segment& s : shardSegments(unit, table[t], rank / group.stride % group.size))
-          for (std::int64_t i = 0; i < s.count; ++i) {
-            const auto from = static_cast<std::size_t>(s.from + i), to = static_cast<std::size_t>(s.to + i);
-            if (parameters[to] != wanted.parameters.back()[from] || state[to] != wanted.average[from] ||
-                state[n + to] != wanted.averageSquare[from])
-              return fmt::format("rank {}, {}.{}[{}]: {} {} {}, not {} {} {}", rank, unit.name, table[t].name,
-                                 from, parameters[to], state[to], state[n + to],
-                                 wanted.parameters.back()[from], wanted.average[from],
-                                 wanted.averageSquare[from]);
-          }
-      }
-    }
-  }
-  return "";
 }
 
 void checkCase(const System& system, const ConformanceCase& what, int maxDelay) {
@@ -82,7 +52,8 @@ void checkCase(const System& system, const ConformanceCase& what, int maxDelay) 
   REQUIRE((real ? std::string() : real.error().text()) == "");
   CHECK(checker.firstProblem() == "");
   CHECK(checker.checked() > 0);
-  CHECK(finalDifference(*program, host, reference, what.ranks()) == "");
+  CHECK(finalDifference(*program, reference, what.ranks(),
+                        [&](int rank, Index buffer) { return host.contents(rank, buffer); }) == "");
 
   const ExecutionLog virtualLog = simulated(program, kSteps);
   CHECK(brokenDependency(*program, *dag, virtualLog.ranks.front()) == "");

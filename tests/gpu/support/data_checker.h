@@ -8,22 +8,22 @@
 #include <string>
 
 #include "core/program/data_moves.h"
-#include "gpu/host/host_executor.h"
+#include "gpu/observation.h"
 #include "gpu/rounding.h"
 #include "tests/gpu/support/conformance_cases.h"
 #include "tests/gpu/support/reference_training.h"
 
 namespace vsim::test {
 
-/// Observer of a host execution: whatever a gather leaves, and the unsharded parameters wherever compute
-/// begins and ends with them, must be the reference's parameters of that step. Thread-safe.
+/// Observer of an execution on real data: whatever a gather leaves, and the unsharded parameters wherever
+/// compute begins and ends with them, must be the reference's parameters of that step. Thread-safe.
 class DataChecker {
  public:
   DataChecker(const core::StepProgram& program, const core::TrainModel& model,
               const ReferenceTraining& reference)
       : program_(program), unsharded_(program, model), reference_(reference) {}
 
-  void operator()(const gpu::HostObservation& seen) {
+  void operator()(const gpu::Observation& seen) {
     const core::Instruction& instruction = program_.step[seen.instruction];
     if (instruction.kind == core::InstructionKind::collective) {
       const core::Collective& c = program_.collectives[instruction.operand];
@@ -50,13 +50,13 @@ class DataChecker {
   [[nodiscard]] const std::vector<core::UnitTensor>& table(core::Index unit) const {
     return program_.tensorTables[program_.units[unit].tensorTable];
   }
-  [[nodiscard]] const std::vector<float>& expected(const gpu::HostObservation& seen, core::Index unit,
+  [[nodiscard]] const std::vector<float>& expected(const gpu::Observation& seen, core::Index unit,
                                                    std::size_t tensor) const {
     const std::int64_t stride = program_.groups[program_.units[unit].group].stride;
     return reference_.at(unit, seen.rank % stride, tensor).parameters[static_cast<std::size_t>(seen.step)];
   }
 
-  void checkGathered(const gpu::HostObservation& seen, core::Index unit, core::Index buffer) {
+  void checkGathered(const gpu::Observation& seen, core::Index unit, core::Index buffer) {
     const core::Unit& u = program_.units[unit];
     std::vector<float> wanted(static_cast<std::size_t>(u.devices * u.shardElements), 0.0F);  // padding
     for (std::size_t t = 0; t < table(unit).size(); ++t) {
@@ -67,13 +67,13 @@ class DataChecker {
     }
     compare(seen, buffer, wanted);
   }
-  void checkFull(const gpu::HostObservation& seen, core::Index unit, std::size_t tensor, core::Index buffer) {
+  void checkFull(const gpu::Observation& seen, core::Index unit, std::size_t tensor, core::Index buffer) {
     std::vector<float> wanted = expected(seen, unit, tensor);
     wanted.resize(static_cast<std::size_t>(program_.buffers[buffer].elements), 0.0F);
     compare(seen, buffer, wanted);
   }
 
-  void compare(const gpu::HostObservation& seen, core::Index buffer, const std::vector<float>& wanted) {
+  void compare(const gpu::Observation& seen, core::Index buffer, const std::vector<float>& wanted) {
     const auto found = seen.data[buffer];
     const core::DType type = program_.buffers[buffer].dtype;
     checked_ += wanted.size();
@@ -83,7 +83,7 @@ class DataChecker {
         return report(seen, buffer, i, fmt::format("is {}, not {}", found[i], wanted[i]));
   }
 
-  void report(const gpu::HostObservation& seen, core::Index buffer, std::size_t element,
+  void report(const gpu::Observation& seen, core::Index buffer, std::size_t element,
               const std::string& what) {
     const std::lock_guard lock(mutex_);
     if (!problem_.empty()) return;
