@@ -188,12 +188,7 @@ void fillMemory(RunReport& report, const ExecutionLog& log) {
   report.fits = report.marginBytes >= 0 && !report.outOfMemory;
 }
 
-Picoseconds lastStepLength(const RankLog& ranks) {
-  const std::size_t steps = ranks.stepEnd.size();
-  const Picoseconds begin =
-      steps > 1 ? std::max(ranks.stepBegin[steps - 1], ranks.stepEnd[steps - 2]) : ranks.stepBegin[steps - 1];
-  return ranks.stepEnd[steps - 1] - begin;
-}
+Picoseconds lastStepLength(const RankLog& ranks) { return stepLength(ranks, ranks.stepEnd.size() - 1); }
 
 }  // namespace
 

@@ -12,6 +12,11 @@ bool beginsEarlier(const Interval& a, const Interval& b) {
   return a.slice->instruction < b.slice->instruction;
 }
 
+Picoseconds beginOf(const RankLog& ranks, std::size_t step) {
+  VSIM_CHECK(step < ranks.stepEnd.size() && step < ranks.stepBegin.size(), "a completed step is needed");
+  return step > 0 ? std::max(ranks.stepBegin[step], ranks.stepEnd[step - 1]) : ranks.stepBegin[step];
+}
+
 }  // namespace
 
 std::vector<Interval> flatten(std::vector<Interval> intervals) {
@@ -39,13 +44,10 @@ StreamId defaultStream(const StepProgram& program) {
                                         : static_cast<StreamId>(found - program.streams.begin());
 }
 
-StepTimeline lastStep(const StepProgram& program, const RankLog& ranks) {
-  const std::size_t steps = ranks.stepEnd.size();
-  VSIM_CHECK(steps > 0 && ranks.stepBegin.size() >= steps, "a completed step is needed");
+StepTimeline stepTimeline(const StepProgram& program, const RankLog& ranks, std::size_t step) {
   StepTimeline timeline;
-  timeline.begin = ranks.stepBegin[steps - 1];
-  timeline.end = ranks.stepEnd[steps - 1];
-  if (steps > 1) timeline.begin = std::max(timeline.begin, ranks.stepEnd[steps - 2]);
+  timeline.begin = beginOf(ranks, step);
+  timeline.end = ranks.stepEnd[step];
 
   const StreamId computeStream = defaultStream(program);
   for (const Slice& slice : ranks.slices) {
@@ -63,6 +65,15 @@ StepTimeline lastStep(const StepProgram& program, const RankLog& ranks) {
   timeline.comm = flatten(timeline.collectives);
   timeline.copies = flatten(std::move(timeline.copies));
   return timeline;
+}
+
+StepTimeline lastStep(const StepProgram& program, const RankLog& ranks) {
+  VSIM_CHECK(!ranks.stepEnd.empty(), "a completed step is needed");
+  return stepTimeline(program, ranks, ranks.stepEnd.size() - 1);
+}
+
+Picoseconds stepLength(const RankLog& ranks, std::size_t step) {
+  return ranks.stepEnd[step] - beginOf(ranks, step);
 }
 
 }  // namespace vsim::core

@@ -28,9 +28,13 @@ struct StepTimeline {
   std::vector<Interval> copies;   // kernels on other streams
 };
 
-/// The last completed step of `ranks`, which must have one. It begins when the step before has drained or
+/// Step number `step` of `ranks`, which must have completed it. It begins when the step before has drained or
 /// when its own host work began, whichever is later.
+[[nodiscard]] StepTimeline stepTimeline(const StepProgram& program, const RankLog& ranks, std::size_t step);
+/// The last completed step; there must be one.
 [[nodiscard]] StepTimeline lastStep(const StepProgram& program, const RankLog& ranks);
+/// Length of a completed step alone.
+[[nodiscard]] Picoseconds stepLength(const RankLog& ranks, std::size_t step);
 
 /// Index of the stream called "default" (compute runs there); the first one when none is called so.
 [[nodiscard]] StreamId defaultStream(const StepProgram& program);
