@@ -1,5 +1,7 @@
 #include "sim/memory/caching_allocator.h"
 
+#include <thread>
+
 #include "core/base/checked.h"
 
 namespace vsim::sim {
@@ -22,7 +24,18 @@ Bytes segmentSize(Bytes rounded, const AllocatorOptions& options) {
 
 }  // namespace
 
-CachingAllocator::CachingAllocator(const AllocatorOptions& options) : options_(options), device_(options) {
+CachingAllocator::CachingAllocator(const AllocatorOptions& options) : CachingAllocator(options, nullptr) {}
+
+core::Result<std::unique_ptr<CachingAllocator>> CachingAllocator::onRealMemory(
+    const AllocatorOptions& options, core::SegmentSource& source) {
+  if (options.expandableSegments)
+    return core::fail("expandable segments are simulated only: real memory comes in segments of fixed size",
+                      "leave expandable_segments out");
+  return std::unique_ptr<CachingAllocator>(new CachingAllocator(options, &source));
+}
+
+CachingAllocator::CachingAllocator(const AllocatorOptions& options, core::SegmentSource* source)
+    : options_(options), device_(options, source) {
   for (auto& sets : free_) sets.resize(kStreams);
   for (auto& sets : unmapped_) sets.resize(kStreams);
   events_.resize(kStreams);
@@ -41,6 +54,7 @@ core::MemoryModel::Totals CachingAllocator::totals() const {
 }
 
 bool CachingAllocator::liftLimit() {
+  if (device_.real()) return false;
   options_.capacity = kUnlimited;
   options_.memoryFraction.reset();
   device_.setCapacity(kUnlimited);
@@ -50,6 +64,8 @@ bool CachingAllocator::liftLimit() {
 core::Result<void> CachingAllocator::configure(std::string_view settings) {
   auto changed = parseAllocatorOptions(settings, options_);
   if (!changed) return tl::unexpected(changed.error());
+  if (device_.real() && changed->expandableSegments)
+    return core::fail("expandable segments are simulated only");
   options_ = *changed;
   return {};
 }
@@ -318,8 +334,15 @@ void CachingAllocator::completeEvent(const PendingEvent& event) {
 void CachingAllocator::waitForAllEvents() {
   ++statistics_.numSyncAllStreams;
   waited_ |= pendingEvents_ > 0;
-  for (EventQueue& queue : events_) {
-    while (!queue.empty()) completeEvent(queue.events[queue.head++]);
+  for (std::size_t stream = 0; stream < events_.size(); ++stream) {
+    EventQueue& queue = events_[stream];
+    while (!queue.empty()) {
+      const PendingEvent event = queue.events[queue.head];
+      if (device_.real() && completed_)
+        while (!completed_(static_cast<core::StreamId>(stream), event.ticket)) std::this_thread::yield();
+      ++queue.head;
+      completeEvent(event);
+    }
     queue.clear();
   }
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,12 @@ namespace vsim::sim {
 class CachingAllocator : public core::MemoryModel {
  public:
   explicit CachingAllocator(const AllocatorOptions& options = {});
+  /// On real memory: segments come from `source`, which outlives the allocator, and go back to it, all of
+  /// them at the end. Waits are real: where PyTorch waits for events, setProgress's `completed` is asked
+  /// until they have completed; giving a segment back must wait for the device, as cudaFree does. Errors:
+  /// expandable segments, which need memory that is mapped page by page.
+  [[nodiscard]] static core::Result<std::unique_ptr<CachingAllocator>> onRealMemory(
+      const AllocatorOptions& options, core::SegmentSource& source);
 
   std::optional<Block> allocate(Bytes bytes, core::StreamId stream) override;
   void release(std::uint64_t address) override;
@@ -72,6 +79,8 @@ class CachingAllocator : public core::MemoryModel {
   [[nodiscard]] std::vector<SegmentView> snapshot() const;
 
  private:
+  CachingAllocator(const AllocatorOptions& options, core::SegmentSource* source);
+
   struct StreamUse {
     core::StreamId stream = 0;
     std::uint32_t next = kNoBlock;

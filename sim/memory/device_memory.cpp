@@ -10,11 +10,17 @@ constexpr std::uint64_t kLowest = std::uint64_t{1} << 41, kHighest = std::uint64
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(const AllocatorOptions& options)
-    : capacity_(options.capacity),
+DeviceMemory::DeviceMemory(const AllocatorOptions& options, core::SegmentSource* source)
+    : source_(source),
+      capacity_(options.capacity),
       order_(options.addressOrder),
       recording_(options.recordDriverCalls),
       nextAddress_(order_ == AllocatorOptions::AddressOrder::ascending ? kLowest : kHighest) {}
+
+DeviceMemory::~DeviceMemory() {
+  for (std::size_t range = 0; range < held_.size(); ++range)
+    if (held_[range]) source_->giveBack(ranges_[range].address);
+}
 
 std::optional<std::uint32_t> DeviceMemory::allocate(Bytes bytes) {
   const Bytes taken = core::roundUp(bytes, kUnit);
@@ -22,14 +28,23 @@ std::optional<std::uint32_t> DeviceMemory::allocate(Bytes bytes) {
     record(DriverCall::Kind::mallocFailed, 0, 0, bytes);
     return std::nullopt;
   }
+  const auto real = source_ == nullptr ? std::nullopt : source_->obtain(bytes);
+  if (source_ != nullptr && !real) {
+    record(DriverCall::Kind::mallocFailed, 0, 0, bytes);
+    return std::nullopt;
+  }
   inUse_ += taken;
-  const std::uint32_t range = addRange(bytes);
+  const std::uint32_t range = real ? addRealRange(*real, bytes) : addRange(bytes);
   record(DriverCall::Kind::malloc, range, 0, bytes);
   return range;
 }
 
 void DeviceMemory::release(std::uint32_t range) {
   inUse_ -= core::roundUp(ranges_[range].size, kUnit);
+  if (source_ != nullptr) {
+    held_[range] = false;
+    source_->giveBack(ranges_[range].address);
+  }
   record(DriverCall::Kind::free, range, 0, ranges_[range].size);
 }
 
@@ -66,6 +81,12 @@ std::uint32_t DeviceMemory::addRange(Bytes bytes) {
   else
     address = nextAddress_ -= step;
   ranges_.push_back({address, bytes});
+  return static_cast<std::uint32_t>(ranges_.size() - 1);
+}
+
+std::uint32_t DeviceMemory::addRealRange(std::uint64_t address, Bytes bytes) {
+  ranges_.push_back({address, bytes});
+  held_.push_back(true);
   return static_cast<std::uint32_t>(ranges_.size() - 1);
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/program/memory_model.h"
 #include "sim/memory/allocator_options.h"
 
 namespace vsim::sim {
@@ -27,7 +28,8 @@ struct DriverCall {
 };
 
 /// What the driver gives: memory up to a capacity, addresses without end. An allocation fails if and only if
-/// the bytes in use, in units of 2 MiB, would exceed the capacity. Addresses are never used twice.
+/// the bytes in use, in units of 2 MiB, would exceed the capacity. Addresses are never used twice. With a
+/// source, memory and addresses are real: an allocation fails also when the source has no more.
 class DeviceMemory {
  public:
   struct Range {
@@ -35,7 +37,14 @@ class DeviceMemory {
     Bytes size = 0;
   };
 
-  explicit DeviceMemory(const AllocatorOptions& options);
+  /// `source` may be null; else it outlives the object, and what is still allocated at the end goes back to
+  /// it.
+  explicit DeviceMemory(const AllocatorOptions& options, core::SegmentSource* source = nullptr);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  DeviceMemory(DeviceMemory&&) = default;
+  DeviceMemory& operator=(DeviceMemory&&) = delete;
 
   std::optional<std::uint32_t> allocate(Bytes bytes);
   void release(std::uint32_t range);
@@ -49,17 +58,21 @@ class DeviceMemory {
   [[nodiscard]] const std::vector<DriverCall>& calls() const { return calls_; }
   [[nodiscard]] Bytes inUse() const { return inUse_; }
   void setCapacity(Bytes capacity) { capacity_ = capacity; }
+  [[nodiscard]] bool real() const { return source_ != nullptr; }
 
  private:
   std::uint32_t addRange(Bytes bytes);
+  std::uint32_t addRealRange(std::uint64_t address, Bytes bytes);
   void record(DriverCall::Kind kind, std::uint32_t range, Bytes offset, Bytes bytes);
 
+  core::SegmentSource* source_;
   Bytes capacity_;
   Bytes inUse_ = 0;
   AllocatorOptions::AddressOrder order_;
   bool recording_;
   std::uint64_t nextAddress_;
   std::vector<Range> ranges_;
+  std::vector<bool> held_;  // [range]: the source's, not given back; empty without a source
   std::vector<DriverCall> calls_;
 };
 
