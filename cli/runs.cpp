@@ -53,11 +53,15 @@ int listRuns(const std::string& database, std::int64_t limit) {
   core::TextTable table;
   table.add({"run", "created (UTC)", "scenario", "system", "GPUs", "step time", "tokens/s", "MFU", "fits"});
   for (const traces::RunSummary& row : *rows)
-    table.add({std::to_string(row.id), dateOf(row.createdSeconds), row.scenario, row.system,
-               core::formatCount(row.gpus),
-               row.completed ? core::formatTime(core::picosecondsFromSeconds(row.stepSeconds)) : "-",
-               row.completed ? core::formatCount(std::llround(row.tokensPerSecond)) : "-",
-               row.completed ? fmt::format("{:.1f} %", row.mfu * 100) : "-", row.fits ? "yes" : "no"});
+    if (row.calibration)
+      table.add({std::to_string(row.id), dateOf(row.createdSeconds), row.scenario,
+                 row.system + " (calibration)", core::formatCount(row.gpus), "-", "-", "-", "-"});
+    else
+      table.add({std::to_string(row.id), dateOf(row.createdSeconds), row.scenario, row.system,
+                 core::formatCount(row.gpus),
+                 row.completed ? core::formatTime(core::picosecondsFromSeconds(row.stepSeconds)) : "-",
+                 row.completed ? core::formatCount(std::llround(row.tokensPerSecond)) : "-",
+                 row.completed ? fmt::format("{:.1f} %", row.mfu * 100) : "-", row.fits ? "yes" : "no"});
   print(rows->empty() ? std::string(kNoRuns) : table.text());
   return kDone;
 }
@@ -114,6 +118,10 @@ int show(const ShowCommand& command) {
     return kDone;
   }
   print(fmt::format("run {}, {} UTC: {}\n", run->id, dateOf(run->createdSeconds), run->command));
+  if (run->reports.empty() && run->profile) {
+    print(run->profile->text);
+    return kDone;
+  }
   print(core::toText(run->reports));
   if (command.explain)
     for (const core::RunReport& report : run->reports) print("\n" + core::explain(report));

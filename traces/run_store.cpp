@@ -90,6 +90,13 @@ int insertLog(sqlite3* database, std::int64_t id, std::int64_t position, const s
   return insert.bind(id).bind(position).bindBlob(log).step();
 }
 
+int insertProfile(sqlite3* database, std::int64_t id, const StoredProfile& profile) {
+  Statement insert(database,
+                   "INSERT INTO profiles (run, executor, device, ranks, profile) VALUES (?, ?, ?, ?, ?)");
+  insert.bind(id).bind(profile.executor).bind(profile.device).bind(profile.ranks);
+  return insert.bind(profile.text).step();
+}
+
 /// All rows of one run; the caller holds the transaction.
 int insertAll(sqlite3* database, const RunRecord& run, const std::string& reports,
               const std::vector<std::string>& logs, std::int64_t& id) {
@@ -103,7 +110,8 @@ int insertAll(sqlite3* database, const RunRecord& run, const std::string& report
       status = insertLog(database, id, position, logs[i]);
     if (status != SQLITE_DONE) return status;
   }
-  return SQLITE_OK;
+  if (run.profile) status = insertProfile(database, id, *run.profile);
+  return status == SQLITE_DONE ? SQLITE_OK : status;
 }
 
 }  // namespace
@@ -167,10 +175,12 @@ core::Result<std::int64_t> RunStore::save(const RunRecord& run) {
 
 core::Result<std::vector<RunSummary>> RunStore::list(std::int64_t limit) {
   Statement select(database_.get(),
-                   "SELECT r.id, r.created, r.scenario, p.system, p.gpus, p.completed, p.step_time_s, "
-                   "p.tokens_per_s, p.mfu, p.fits "
+                   "SELECT r.id, r.created, r.scenario, coalesce(p.system, c.executor), "
+                   "coalesce(p.gpus, c.ranks), p.completed, p.step_time_s, p.tokens_per_s, p.mfu, p.fits, "
+                   "p.run IS NULL "
                    "FROM (SELECT id, created, scenario FROM runs ORDER BY id DESC LIMIT ?) AS r "
-                   "JOIN reports AS p ON p.run = r.id ORDER BY r.id DESC, p.position");
+                   "LEFT JOIN reports AS p ON p.run = r.id LEFT JOIN profiles AS c ON c.run = r.id "
+                   "WHERE p.run IS NOT NULL OR c.run IS NOT NULL ORDER BY r.id DESC, p.position");
   select.bind(limit);
   std::vector<RunSummary> result;
   int status = SQLITE_OK;
@@ -186,6 +196,7 @@ core::Result<std::vector<RunSummary>> RunStore::list(std::int64_t limit) {
     row.tokensPerSecond = select.real(7);
     row.mfu = select.real(8);
     row.fits = select.integer(9) != 0;
+    row.calibration = select.integer(10) != 0;
   }
   if (status != SQLITE_DONE) return tl::unexpected(databaseError(database_.get(), path_, status));
   return result;
@@ -216,6 +227,15 @@ core::Result<StoredRun> RunStore::load(std::int64_t id) {
   auto reports = core::reportsFromJson(select.text(5));
   if (!reports) return failedAt(path_, reports.error().message);
   run.reports = std::move(*reports);
+  Statement profile(database_.get(), "SELECT executor, device, ranks, profile FROM profiles WHERE run = ?");
+  const int found = profile.bind(id).step();
+  if (found == SQLITE_ROW)
+    run.profile = {.executor = profile.text(0),
+                   .device = profile.text(1),
+                   .ranks = profile.integer(2),
+                   .text = profile.text(3)};
+  else if (found != SQLITE_DONE)
+    return tl::unexpected(databaseError(database_.get(), path_, found));
   return run;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,14 @@ struct sqlite3;
 
 namespace vsim::traces {
 
-/// One call of `vsim run`: what was asked and what came out.
+/// A profile that a calibration measured, and on what.
+struct StoredProfile {
+  std::string executor, device;
+  std::int64_t ranks = 0;
+  std::string text;  // as core::readProfile reads it
+};
+
+/// One call of `vsim run` or `vsim calibrate`: what was asked and what came out.
 struct RunRecord {
   std::string scenario;             // name
   std::string scenarioText;         // the file as read
@@ -23,6 +31,8 @@ struct RunRecord {
   std::vector<core::RunReport> reports;
   /// Same order as `reports`, or empty; null: not kept. Not owned.
   std::vector<const core::ExecutionLog*> logs;
+  /// Measured by the run; with no reports, the record is a calibration.
+  std::optional<StoredProfile> profile{};
 };
 
 struct StoredRun {
@@ -30,15 +40,17 @@ struct StoredRun {
   std::string scenario, scenarioText, configuration, command;
   std::int64_t createdSeconds = 0;
   std::vector<core::RunReport> reports;
+  std::optional<StoredProfile> profile{};
 };
 
-/// One report of a run, for lists.
+/// One report of a run, or a calibration, for lists.
 struct RunSummary {
   std::int64_t id = 0, createdSeconds = 0;
   std::string scenario, system;
   std::int64_t gpus = 0;
   double stepSeconds = 0, tokensPerSecond = 0, mfu = 0;
   bool completed = false, fits = false;
+  bool calibration = false;  // `system` is then the executor, `gpus` the ranks; there are no times
 };
 
 /// The runs of a user in one SQLite file (write-ahead log). Several processes may use it at once: a run is

@@ -38,6 +38,13 @@ constexpr std::array kMigrations{
     "  position INTEGER NOT NULL,"  // of the report in its run
     "  log BLOB NOT NULL,"          // encodeLog
     "  PRIMARY KEY (run, position));",
+    // 3: what was measured of the hardware; a run without reports is a calibration
+    "CREATE TABLE profiles ("
+    "  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE,"
+    "  executor TEXT NOT NULL,"
+    "  device TEXT NOT NULL,"
+    "  ranks INTEGER NOT NULL,"
+    "  profile TEXT NOT NULL);",  // as readProfile reads it
 };
 
 core::Result<std::int64_t> pragma(sqlite3* database, const std::string& path, const char* sql) {

@@ -135,6 +135,45 @@ TEST_CASE("Lists show the newest runs first, all systems of each") {
   CHECK((*rows)[0].stepSeconds == Approx(0.1));
 }
 
+TEST_CASE("A calibration is a run without reports; a run may carry the profile that it measured") {
+  test::TemporaryFolder folder;
+  auto store = RunStore::open(folder / "runs.sqlite", Access::readWrite);
+  REQUIRE(store.has_value());
+  RunRecord calibration;
+  calibration.scenario = "NVIDIA H200";
+  calibration.command = "vsim calibrate";
+  calibration.profile = {
+      .executor = "cuda", .device = "NVIDIA H200", .ranks = 8, .text = "vsim_profile: 1\n"};
+  const auto first = store->save(calibration);
+  REQUIRE(first.has_value());
+  RunRecord run = sampleRun();
+  run.profile = calibration.profile;
+  const auto second = store->save(run);
+  REQUIRE(second.has_value());
+  REQUIRE(store->save(sampleRun("plain")).has_value());
+
+  const auto loaded = store->load(*first);
+  REQUIRE(loaded.has_value());
+  CHECK(loaded->reports.empty());
+  REQUIRE(loaded->profile.has_value());
+  CHECK(loaded->profile->executor == "cuda");
+  CHECK(loaded->profile->device == "NVIDIA H200");
+  CHECK(loaded->profile->ranks == 8);
+  CHECK(loaded->profile->text == "vsim_profile: 1\n");
+  CHECK(store->load(*second)->profile.has_value());
+  CHECK_FALSE(store->load(*second + 1)->profile.has_value());
+
+  const auto rows = store->list(10);
+  REQUIRE(rows.has_value());
+  REQUIRE(rows->size() == 5);  // two runs of two systems, one calibration
+  CHECK_FALSE((*rows)[0].calibration);
+  CHECK_FALSE((*rows)[2].calibration);
+  CHECK((*rows)[4].calibration);
+  CHECK((*rows)[4].system == "cuda");
+  CHECK((*rows)[4].gpus == 8);
+  CHECK((*rows)[4].scenario == "NVIDIA H200");
+}
+
 TEST_CASE("Two processes create and fill one store together") {
   test::TemporaryFolder folder;
   const std::string path = folder / "runs.sqlite";
@@ -239,7 +278,7 @@ TEST_CASE("A store of the first version is brought up to date") {
     REQUIRE(store.has_value());
     REQUIRE(store->save(sampleRun()).has_value());
   }
-  executeSql(path, "DROP TABLE logs; PRAGMA user_version = 1;");
+  executeSql(path, "DROP TABLE logs; DROP TABLE profiles; PRAGMA user_version = 1;");
   CHECK_FALSE(RunStore::open(path, Access::readOnly).has_value());
   auto store = RunStore::open(path, Access::readWrite);
   REQUIRE(store.has_value());
