@@ -26,14 +26,18 @@ constexpr double kJitterPerDoubling = 0.01;
 }  // namespace
 
 ResultAll<CostModels> costModels(const Scenario& scenario) {
-  auto cluster = sim::clusterPreset(scenario.cluster.preset);
-  if (!cluster) return tl::unexpected(Errors{cluster.error()});
   Profile profile;
   if (!scenario.profilePath.empty()) {
     auto read = readProfile(scenario.profilePath);
     if (!read) return tl::unexpected(read.error());
     profile = std::move(*read);
   }
+  return costModels(scenario, std::move(profile));
+}
+
+ResultAll<CostModels> costModels(const Scenario& scenario, Profile profile) {
+  auto cluster = sim::clusterPreset(scenario.cluster.preset);
+  if (!cluster) return tl::unexpected(Errors{cluster.error()});
   auto parameters = sim::KernelModel::loadParameters();
   if (!parameters) return tl::unexpected(Errors{parameters.error()});
   const sim::KernelSoftware software{.attention = scenario.software.attention,

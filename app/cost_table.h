@@ -22,6 +22,8 @@ struct CostModels {
 
 /// Models for a scenario: cluster preset, kernel parameters, profile where it names one.
 core::ResultAll<CostModels> costModels(const core::Scenario& scenario);
+/// The same with `profile` in place of the one that the scenario names.
+core::ResultAll<CostModels> costModels(const core::Scenario& scenario, core::Profile profile);
 
 /// Cost of every operation and collective of `program`. Each operation: the profile's point where it fits,
 /// else the kernel model. Each collective: point, fit, model, in this order.

@@ -20,31 +20,6 @@ double recomputeFlopsPerToken(const StepProgram& program, double tokensPerRank, 
   return flops * static_cast<double>(tensorParallel) / tokensPerRank;
 }
 
-RunFacts runFacts(const ModelGraph& graph, const Scenario& scenario, const Prepared& prepared,
-                  const StepProgram& program) {
-  const ModelConfig& model = graph.config();
-  const std::int64_t ranksOfTokens = scenario.parallel.fsdp * scenario.parallel.replicate;
-  const std::int64_t tokensPerRank =
-      scenario.batch.sequence * scenario.batch.microBatch * scenario.batch.accumulation;
-  BuiltProgram padding;
-  padding.layouts = bucketLayouts(prepared.model, prepared.options, prepared.layouts);
-  return {.scenario = scenario.name,
-          .system = std::string(prepared.system->name()),
-          .gpus = scenario.cluster.gpus,
-          .tokensPerStep = ranksOfTokens * tokensPerRank,
-          .parameters = graph.checkpointElements(),
-          .activeParameters = graph.activeParameterCount(),
-          .layers = model.layers,
-          .heads = model.heads,
-          .headDim = model.headDim,
-          .sequence = scenario.batch.sequence,
-          .recomputeFlopsPerToken =
-              recomputeFlopsPerToken(program, static_cast<double>(tokensPerRank), scenario.parallel.tensor),
-          .paddingRatio = padding.paddingRatio(),
-          .simulatedRanks = 1,
-          .overrides = scenario.overrides};
-}
-
 }  // namespace
 
 Result<Prepared> prepareModel(const ModelGraph& graph, const Scenario& scenario, const SystemSpec& spec,
@@ -70,34 +45,77 @@ Result<Prepared> prepare(const ModelGraph& graph, const Scenario& scenario, cons
   return prepared;
 }
 
-Result<Prediction> predict(const ModelGraph& graph, const Scenario& scenario, const Prepared& prepared,
-                           const CostModels& models, bool keepLogs) {
+Result<std::shared_ptr<const StepProgram>> emitProgram(const Prepared& prepared) {
   auto emitted = prepared.system->emit(prepared.model, prepared.options, prepared.layouts);
   if (!emitted) return tl::unexpected(emitted.error());
-  const auto program = std::make_shared<const StepProgram>(std::move(*emitted));
+  return std::make_shared<const StepProgram>(std::move(*emitted));
+}
+
+RunFacts runFacts(const ModelGraph& graph, const Scenario& scenario, const Prepared& prepared,
+                  const StepProgram& program) {
+  const ModelConfig& model = graph.config();
+  const std::int64_t ranksOfTokens = scenario.parallel.fsdp * scenario.parallel.replicate;
+  const std::int64_t tokensPerRank =
+      scenario.batch.sequence * scenario.batch.microBatch * scenario.batch.accumulation;
+  BuiltProgram padding;
+  padding.layouts = bucketLayouts(prepared.model, prepared.options, prepared.layouts);
+  return {.scenario = scenario.name,
+          .system = std::string(prepared.system->name()),
+          .gpus = scenario.cluster.gpus,
+          .tokensPerStep = ranksOfTokens * tokensPerRank,
+          .parameters = graph.checkpointElements(),
+          .activeParameters = graph.activeParameterCount(),
+          .layers = model.layers,
+          .heads = model.heads,
+          .headDim = model.headDim,
+          .sequence = scenario.batch.sequence,
+          .recomputeFlopsPerToken =
+              recomputeFlopsPerToken(program, static_cast<double>(tokensPerRank), scenario.parallel.tensor),
+          .paddingRatio = padding.paddingRatio(),
+          .simulatedRanks = 1,
+          .overrides = scenario.overrides};
+}
+
+HardwareFacts hardwareFacts(const Scenario& scenario, const StepProgram& program, const CostModels& models) {
+  return {.gpu = models.cluster.gpu.name,
+          .peakFlops = models.cluster.gpu.peak(scenario.precision.compute),
+          .capacityBytes = models.cluster.gpu.memory,
+          .contextBytes = contextBytes(models.cluster.gpu),
+          .ncclBytes = ncclBytes(program, models)};
+}
+
+Result<Prediction> predictProgram(const std::shared_ptr<const StepProgram>& program, const RunFacts& facts,
+                                  const HardwareFacts& hardware, const CostModels& models,
+                                  const PredictionOptions& options) {
   CostTable costs = costTable(*program, models);
   CostErrors errors;
   for (const Cost& cost : costs.operations) errors.operations.push_back(cost.relativeError);
   for (const Cost& cost : costs.collectives) errors.collectives.push_back(cost.relativeError);
 
-  const HardwareFacts hardware{.gpu = models.cluster.gpu.name,
-                               .peakFlops = models.cluster.gpu.peak(scenario.precision.compute),
-                               .capacityBytes = models.cluster.gpu.memory,
-                               .contextBytes = contextBytes(models.cluster.gpu),
-                               .ncclBytes = ncclBytes(*program, models)};
-  sim::AllocatorOptions memory;
-  memory.capacity = std::max<Bytes>(0, hardware.capacityBytes - hardware.contextBytes - hardware.ncclBytes);
-  sim::SimulatorOptions options;
-  options.makeMemory = [memory] { return std::make_unique<sim::CachingAllocator>(memory); };
-  options.slices = options.memory = keepLogs ? sim::Keep::everything : sim::Keep::lastStep;
-  options.ranks = scenario.cluster.gpus;
-  sim::Simulator simulator(std::move(costs), options);
-  auto log = simulator.execute(program, static_cast<int>(scenario.simulate.steps));
+  sim::SimulatorOptions simulation;
+  if (options.cachingAllocator) {
+    sim::AllocatorOptions memory;
+    memory.capacity = std::max<Bytes>(0, hardware.capacityBytes - hardware.contextBytes - hardware.ncclBytes);
+    simulation.makeMemory = [memory] { return std::make_unique<sim::CachingAllocator>(memory); };
+  }
+  simulation.slices = simulation.memory = options.keepLogs ? sim::Keep::everything : sim::Keep::lastStep;
+  simulation.ranks = facts.gpus;
+  sim::Simulator simulator(std::move(costs), simulation);
+  auto log = simulator.execute(program, options.steps);
   if (!log) return tl::unexpected(log.error());
   Prediction prediction;
-  prediction.report = makeReport(*log, runFacts(graph, scenario, prepared, *program), hardware, &errors);
+  prediction.report = makeReport(*log, facts, hardware, &errors);
   prediction.log = std::make_shared<const ExecutionLog>(std::move(*log));
   return prediction;
+}
+
+Result<Prediction> predict(const ModelGraph& graph, const Scenario& scenario, const Prepared& prepared,
+                           const CostModels& models, bool keepLogs) {
+  const auto program = emitProgram(prepared);
+  if (!program) return tl::unexpected(program.error());
+  return predictProgram(*program, runFacts(graph, scenario, prepared, **program),
+                        hardwareFacts(scenario, **program, models), models,
+                        {.keepLogs = keepLogs, .steps = static_cast<int>(scenario.simulate.steps)});
 }
 
 }  // namespace vsim::app

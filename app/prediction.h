@@ -28,8 +28,29 @@ struct Prediction {
   std::shared_ptr<const core::ExecutionLog> log;
 };
 
-/// Emits the program, simulates it and makes the report. `wallSeconds` of the report stays 0: the caller
-/// holds the clock. `keepLogs`: every step's slices and memory events, not only the last step's.
+/// What a prediction keeps, and how it takes memory.
+struct PredictionOptions {
+  bool keepLogs = false;  // every step's slices and memory events, not only the last step's
+  /// Memory of the caching allocator; else buffers count with their own bytes, as the host executor has it.
+  bool cachingAllocator = true;
+  int steps = 2;
+};
+
+/// The step as `prepared` has it.
+core::Result<std::shared_ptr<const core::StepProgram>> emitProgram(const Prepared& prepared);
+/// What a report says of the run besides its log. `wallSeconds` stays 0: the caller holds the clock.
+core::RunFacts runFacts(const core::ModelGraph& graph, const core::Scenario& scenario,
+                        const Prepared& prepared, const core::StepProgram& program);
+/// The cluster's board, and the memory that a program finds taken on it.
+core::HardwareFacts hardwareFacts(const core::Scenario& scenario, const core::StepProgram& program,
+                                  const CostModels& models);
+
+/// Simulates `program` and makes the report.
+core::Result<Prediction> predictProgram(const std::shared_ptr<const core::StepProgram>& program,
+                                        const core::RunFacts& facts, const core::HardwareFacts& hardware,
+                                        const CostModels& models, const PredictionOptions& options);
+
+/// Emits the program, simulates it and makes the report. `keepLogs` as in PredictionOptions.
 core::Result<Prediction> predict(const core::ModelGraph& graph, const core::Scenario& scenario,
                                  const Prepared& prepared, const CostModels& models, bool keepLogs);
 
