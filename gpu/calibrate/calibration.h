@@ -22,7 +22,8 @@ struct CalibrationOptions {
       0.02;  // half width of the 95 % interval of a median, as a fraction: then no repetitions more
   /// What is being measured, how much of the schedule is done (0 to 1), and the seconds that are left.
   std::function<void(const std::string& what, double fraction, double remainingSeconds)> progress{};
-  std::string started{};  // goes into the profile, "2026-11-30T12:00:00Z"
+  std::function<double()> clock{};  // seconds since any moment; none: the system's steady clock
+  std::string started{};            // goes into the profile, "2026-11-30T12:00:00Z"
 };
 
 struct Calibration {

@@ -1,0 +1,102 @@
+#include "gpu/calibrate/measured_profile.h"
+
+#include <algorithm>
+#include <set>
+
+namespace vsim::gpu {
+
+using core::ProfiledOperation;
+
+namespace {
+
+/// Device families that the simulator knows kernels of, as they appear in the driver's names.
+std::string familyOf(const std::string& device) {
+  for (const char* family : {"GB200", "B200", "H200", "H100", "H800", "A100", "A800", "L40S", "A40"})
+    if (device.find(family) != std::string::npos) return family;
+  return {};
+}
+
+bool is16Bit(const std::optional<core::DType>& type) {
+  return type == core::DType::bf16 || type == core::DType::fp16;
+}
+
+void fillPeaks(const core::Profile& profile, core::GpuSpec& gpu) {
+  double bestCopy = 0, bestMemory = 0;
+  for (const ProfiledOperation& point : profile.operations) {
+    if (!(point.seconds > 0)) continue;
+    const double flops =
+        2 * static_cast<double>(point.m) * static_cast<double>(point.n) * static_cast<double>(point.k);
+    if (is16Bit(point.dtype)) gpu.peakBf16 = std::max(gpu.peakBf16, flops / point.seconds);
+    if (point.dtype == core::DType::fp32) gpu.peakFp32 = std::max(gpu.peakFp32, flops / point.seconds);
+    if (point.dtype == core::DType::fp8) gpu.peakFp8 = std::max(gpu.peakFp8, flops / point.seconds);
+    const double bandwidth = static_cast<double>(point.bytes) / point.seconds;
+    if (point.name == "copy") bestCopy = std::max(bestCopy, bandwidth);
+    bestMemory = std::max(bestMemory, bandwidth);
+  }
+  gpu.hbmBytesPerSecond = bestCopy > 0 ? bestCopy : bestMemory;
+}
+
+std::string sourceText(const MachineFacts& facts, const JobLayout& layout, const std::string& started) {
+  const std::string device = facts.ranks.empty() ? "" : facts.ranks.front().device;
+  return fmt::format("measured by vsim, {} executor: {} rank{} on {} node{}{}{}", facts.executor,
+                     layout.ranks, layout.ranks == 1 ? "" : "s", layout.nodes, layout.nodes == 1 ? "" : "s",
+                     device.empty() ? "" : ", " + device, started.empty() ? "" : ", " + started);
+}
+
+}  // namespace
+
+core::ClusterHardware clusterOf(const MachineFacts& facts) {
+  const JobLayout layout = jobLayout(facts);
+  core::ClusterHardware cluster;
+  core::GpuSpec& gpu = cluster.gpu;
+  gpu.computeCapability = 0;
+  cluster.nicsPerNode = 0;
+  cluster.nicBytesPerSecond = 0;
+  if (!facts.ranks.empty()) {
+    const RankFacts& rank = facts.ranks.front();
+    gpu.name = rank.device;
+    gpu.family = familyOf(rank.device);
+    gpu.computeCapability = rank.computeCapability;
+    gpu.sms = rank.sms;
+    gpu.memory = rank.memory;
+    gpu.nvlinkBytesPerSecond = rank.nvlinkBytesPerSecond;
+    cluster.nicsPerNode = static_cast<int>(rank.nics.size());
+    for (const NicFacts& nic : rank.nics)
+      cluster.nicBytesPerSecond = std::max(cluster.nicBytesPerSecond, nic.bytesPerSecond);
+    cluster.nvSwitch = rank.nvlinkBytesPerSecond > 0;
+  }
+  cluster.gpusPerNode = layout.ranksPerNode;
+  cluster.nvlinkDomain = layout.ranksPerNode;
+  return cluster;
+}
+
+core::Profile measuredProfile(const MachineFacts& facts, const Schedule& schedule,
+                              const std::string& started) {
+  const JobLayout layout = jobLayout(facts);
+  core::Profile profile;
+  profile.source = sourceText(facts, layout, started);
+  std::set<core::Locality> crossed;
+  for (const Planned& planned : schedule.measurements) {
+    if (!planned.measurement->hasResult()) continue;
+    core::Origin origin;
+    origin.source = profile.source;
+    planned.measurement->store(profile, std::move(origin));
+    if (planned.locality) crossed.insert(*planned.locality);
+  }
+  core::ProfiledHardware hardware;
+  hardware.executor = facts.executor;
+  hardware.device = facts.ranks.empty() ? "" : facts.ranks.front().device;
+  hardware.cluster = clusterOf(facts);
+  fillPeaks(profile, hardware.cluster.gpu);
+  for (const core::Locality level : {core::Locality::node, core::Locality::nodes, core::Locality::racks})
+    (crossed.contains(level) ? hardware.measured : hardware.missing).push_back(level);
+  hardware.versions = facts.versions;
+  hardware.started = started;
+  profile.gpu = hardware.cluster.gpu.name;
+  profile.gpus = layout.ranks;
+  profile.gpusPerNode = layout.ranksPerNode;
+  profile.hardware = std::move(hardware);
+  return profile;
+}
+
+}  // namespace vsim::gpu
