@@ -166,6 +166,7 @@ std::optional<FittedCollective> fitCollective(const Profile& profile, Collective
   double pointError = 0;
   for (const ProfiledCollective& point : profile.collectives) {
     if (point.kind != kind || !(point.seconds > 0)) continue;
+    if (!point.aligned && !point.anyAlignment) continue;  // terms are those of aligned transfers
     Row row = linkFactors(kind, point.bytes, point.ranks, point.ranksPerNode);
     double target = 1;
     for (std::size_t i = 0; i < kLinkTerms; ++i) {

@@ -13,7 +13,7 @@ struct GpuSpec {
   std::string name;  // as in kernel tables: "H100-SXM", "A100-PCIe-80GB"
   std::string
       family;  // whose fitted kernel parameters apply: "A100", "H100", "H200", "B200", "GB200", "A40", "L40S"
-  int computeCapability = 80;  // 80, 86, 89, 90, 100
+  int computeCapability = 80;  // 80, 86, 89, 90, 100; 0: a processor, whose cores are `sms`
   int sms = 0;
   double peakBf16 = 0;  // dense FLOP/s (fp16 the same)
   double peakFp8 = 0;   // 0: none
@@ -29,6 +29,7 @@ struct GpuSpec {
     if (type == DType::fp32) return peakFp32;
     return peakBf16;
   }
+  bool operator==(const GpuSpec&) const = default;
 };
 
 enum class FabricKind : std::uint8_t { railOptimized, clos };
@@ -47,6 +48,7 @@ struct ClusterHardware {
   FabricKind fabric = FabricKind::railOptimized;
   double oversubscription = 1.0;  // leaf to spine; 1: non-blocking
   int nodesPerPod = 0;            // nodes below one leaf layer; 0: one pod
+  bool operator==(const ClusterHardware&) const = default;
 };
 
 }  // namespace vsim::core

@@ -48,31 +48,44 @@ void readSimulate(Problems& problems, Section& top, SimulateSpec& simulate) {
   section.finish();
 }
 
-void readProfile(ReadContext& context, Section& top, Scenario& scenario) {
-  const Node* node = top.find("profile");
-  if (!node) return;
-  const auto name = wordAt(context.problems, *node, "profile");
-  if (!name) return;
-  std::error_code error;
-  // A path typed on the command line is meant from there.
-  const bool here = node->place.source > 0 && std::filesystem::is_regular_file(*name, error);
-  scenario.profilePath = here ? *name : findBeside(*name, context.path, context.options);
-  if (!scenario.profilePath.empty()) return;
-  const std::string near =
-      name->size() <= 100 ? nearest(*name, candidatesBeside(context.path, context.options)) : std::string();
-  context.problems.add(node->place, fmt::format("profile: {} is not there", shownValue(*name)),
-                       near.empty() ? "looked beside the scenario, in traces/data and among the bundled ones"
-                                    : fmt::format("did you mean '{}'?", near));
+void readReal(Problems& problems, Section& top, RealSpec& real) {
+  // Logs count steps in one byte.
+  constexpr std::int64_t kMostSteps = 255;
+  Section section(problems, top.find("real"), "real");
+  section.fraction("scale", real.scale, 1);
+  const bool steps = section.count("steps", real.steps, 1, kMostSteps);
+  const bool warmup = section.count("warmup", real.warmup, 0, kMostSteps - 1);
+  section.finish();
+  if ((steps || warmup) && real.steps + real.warmup > kMostSteps)
+    problems.add(section.place(), fmt::format("real: {} steps and {} of warm-up are more than {}", real.steps,
+                                              real.warmup, kMostSteps));
 }
 
 }  // namespace
+
+std::string fileNamedAt(ReadContext& context, const Node& node, const std::string& path) {
+  const auto name = wordAt(context.problems, node, path);
+  if (!name) return {};
+  std::error_code error;
+  // A path typed on the command line is meant from there.
+  const bool here = node.place.source > 0 && std::filesystem::is_regular_file(*name, error);
+  std::string found = here ? *name : findBeside(*name, context.path, context.options);
+  if (!found.empty()) return found;
+  const std::string near =
+      name->size() <= 100 ? nearest(*name, candidatesBeside(context.path, context.options)) : std::string();
+  context.problems.add(node.place, fmt::format("{}: {} is not there", path, shownValue(*name)),
+                       near.empty() ? "looked beside the scenario, in traces/data and among the bundled ones"
+                                    : fmt::format("did you mean '{}'?", near));
+  return {};
+}
 
 void readExecution(ReadContext& context, Section& top, Scenario& scenario) {
   top.choice("activation_checkpointing", scenario.activationCheckpointing,
              Choices<Checkpointing>(kCheckpointing), "kinds of checkpointing");
   readSoftware(context.problems, top, scenario.software);
   readSimulate(context.problems, top, scenario.simulate);
-  readProfile(context, top, scenario);
+  readReal(context.problems, top, scenario.real);
+  if (const Node* node = top.find("profile")) scenario.profilePath = fileNamedAt(context, *node, "profile");
 }
 
 }  // namespace vsim::core

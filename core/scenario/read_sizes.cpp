@@ -194,20 +194,26 @@ bool readBatch(Problems& problems, Section& top, bool sizesRight, const Sizes& s
   return perMicroStep && (!tokens || readGlobalTokens(problems, *tokens, *perMicroStep, spec));
 }
 
+void checkPreset(ReadContext& context, const Place& place, const std::string& name) {
+  const auto& known = context.options.clusterPresets;
+  if (known.empty() || std::find(known.begin(), known.end(), name) != known.end()) return;
+  context.problems.add(place, fmt::format("cluster.preset: {} is not known", shownValue(name)),
+                       suggestion(name, known, "clusters"));
+}
+
 Given readCluster(ReadContext& context, Section& top, Scenario& scenario) {
   const Node* node = top.require("cluster", "for example cluster: {preset: h100-rail-optimized, gpus: 64}");
   Section cluster(context.problems, node, "cluster");
-  cluster.require("preset", "vsim topo --list shows the known ones");
+  const Node *preset = cluster.find("preset"), *profile = cluster.find("profile");
+  if (!profile) cluster.require("preset", "vsim topo --list shows the known ones");
   cluster.require("gpus", "the number of GPUs");
   const Given gpus = given(cluster, "gpus", scenario.cluster.gpus, kMaxGpus);
-  if (cluster.word("preset", scenario.cluster.preset)) {
-    const auto& known = context.options.clusterPresets;
-    const std::string& name = scenario.cluster.preset;
-    if (!known.empty() && std::find(known.begin(), known.end(), name) == known.end())
-      context.problems.add(cluster.find("preset")->place,
-                           fmt::format("cluster.preset: {} is not known", shownValue(name)),
-                           suggestion(name, known, "clusters"));
-  }
+  if (profile && preset)
+    context.problems.add(profile->place, "cluster: either preset or profile, not both");
+  else if (profile)
+    scenario.cluster.profilePath = fileNamedAt(context, *profile, "cluster.profile");
+  else if (cluster.word("preset", scenario.cluster.preset))
+    checkPreset(context, preset->place, scenario.cluster.preset);
   cluster.finish();
   Given result = gpus;
   result.wrong = gpus.wrong || !gpus.node;

@@ -15,9 +15,11 @@ namespace vsim::core {
 /// A scenario as plain values, defaults filled in, validated (see reader.h). Field names follow the YAML
 /// keys.
 
+/// Either a preset or a profile that describes its cluster.
 struct ClusterSpec {
   std::string preset;
   std::int64_t gpus = 8;
+  std::string profilePath;  // resolved
 };
 
 struct ParallelSpec {
@@ -81,7 +83,7 @@ struct SimulateSpec {
   std::int64_t seed = 1;
 };
 
-/// How `--real` runs the step on hardware.
+/// How `--real` runs the step on hardware. Warm-up and measured steps together: at most 255.
 struct RealSpec {
   /// Share of every kernel's work that the host executor does: of a product's multiplications, of a
   /// memory-bound kernel's bytes. Above 0, at most 1. GPUs do all of it.
@@ -102,7 +104,7 @@ struct Scenario {
   std::vector<GranularityRule> granularity;
   Checkpointing activationCheckpointing = Checkpointing::none;
   SoftwareSpec software;
-  std::string profilePath;  // resolved; empty: none
+  std::string profilePath;  // resolved; empty: that of the cluster, or none
   SimulateSpec simulate;
   RealSpec real;
   /// The key=value pairs that made this point (from --set and the sweep), in order.

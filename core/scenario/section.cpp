@@ -1,6 +1,8 @@
 #include "core/scenario/section.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -143,6 +145,26 @@ bool Section::count(std::string_view key, std::int64_t& target, std::int64_t min
   const auto value = countAt(problems_, *node, pathOf(key), min, max);
   if (value) target = *value;
   return value.has_value();
+}
+
+bool Section::fraction(std::string_view key, double& target, double max) {
+  const Node* node = find(key);
+  if (!node) return false;
+  const std::string path = pathOf(key);
+  double value = 0;
+  const char* end = node->value.data() + node->value.size();
+  const auto parsed = std::from_chars(node->value.data(), end, value);
+  if (node->kind != NodeKind::scalar || parsed.ec != std::errc() || parsed.ptr != end || std::isnan(value)) {
+    expected(problems_, *node, path, "a number");
+    return false;
+  }
+  if (!(value > 0) || value > max) {
+    problems_.add(node->place, fmt::format("{}: {} is impossible: above 0, at most {}", path,
+                                           shownValue(node->value), max));
+    return false;
+  }
+  target = value;
+  return true;
 }
 
 bool Section::flag(std::string_view key, bool& target) {

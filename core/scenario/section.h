@@ -68,6 +68,8 @@ class Section {
 
   /// True when the key is present and right.
   bool count(std::string_view key, std::int64_t& target, std::int64_t min, std::int64_t max);
+  /// A plain decimal number above 0 and at most `max`.
+  bool fraction(std::string_view key, double& target, double max);
   bool flag(std::string_view key, bool& target);
   bool word(std::string_view key, std::string& target);
   template <class T>

@@ -36,7 +36,10 @@ void readSystems(ReadContext& context, Section& top, Scenario& scenario);
 void readPrecision(ReadContext& context, Section& top, Scenario& scenario);
 /// `optimizer:` and `granularity:`; the optimizer's block is the last granularity rule.
 void readOptimizer(ReadContext& context, Section& top, Scenario& scenario);
-/// `software:`, `activation_checkpointing:`, `simulate:`, `profile:`.
+/// The file that the scenario names at `path` ("profile"), found as findBeside() does, or, typed on the
+/// command line, from the current folder. "" when it is not there, which is reported.
+std::string fileNamedAt(ReadContext& context, const Node& node, const std::string& path);
+/// `software:`, `activation_checkpointing:`, `simulate:`, `real:`, `profile:`.
 void readExecution(ReadContext& context, Section& top, Scenario& scenario);
 
 }  // namespace vsim::core

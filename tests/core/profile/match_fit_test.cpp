@@ -33,7 +33,9 @@ TEST_CASE("a measured point is taken as it is, its neighbourhood scaled", "[prof
                          point(CollectiveKind::allGather, 4'000'000, 64, 8, 2e-3)};
   profile.collectives[0].origin.provenance = Provenance::published;
   const auto match = [&](Bytes bytes, std::int64_t ranks = 64, std::int64_t perNode = 8) {
-    return matchCollective(profile, CollectiveKind::allGather, bytes, ranks, perNode, DType::bf16);
+    return matchCollective(
+        profile,
+        {.kind = CollectiveKind::allGather, .bytes = bytes, .ranks = ranks, .ranksPerNode = perNode});
   };
   REQUIRE(match(1'000'000));
   CHECK(match(1'000'000)->time == picosecondsFromSeconds(1e-3));
@@ -47,8 +49,12 @@ TEST_CASE("a measured point is taken as it is, its neighbourhood scaled", "[prof
   CHECK_FALSE(match(1'000'000, 32));
   CHECK_FALSE(match(1'000'000, 64, 4));
   profile.collectives[0].dtype = DType::fp32;
-  CHECK_FALSE(matchCollective(profile, CollectiveKind::allGather, 1'000'000, 64, 8, DType::bf16));
-  CHECK_FALSE(matchCollective(profile, CollectiveKind::reduceScatter, 1'000'000, 64, 8, DType::fp32));
+  CHECK_FALSE(match(1'000'000));
+  CHECK_FALSE(matchCollective(profile, {.kind = CollectiveKind::reduceScatter,
+                                        .bytes = 1'000'000,
+                                        .ranks = 64,
+                                        .ranksPerNode = 8,
+                                        .dtype = DType::fp32}));
 }
 
 TEST_CASE("operations match by name and stated sizes", "[profile]") {

@@ -72,6 +72,17 @@ TEST_CASE("profiles are looked up beside the scenario, then in traces/data, then
   CHECK_THAT(core::text(missing.error()), Catch::Contains("(did you mean 'h800_64.yaml'?)"));
 }
 
+TEST_CASE("a profile may describe the cluster in place of a preset") {
+  const Checkout checkout;
+  const std::string text = test::changed("preset: h100-rail-optimized", "profile: h800_64.yaml");
+  const auto result = parseScenario(text, checkout.path("scenarios/small.yaml"), test::baseOptions());
+  if (!result) FAIL(core::text(result.error()));
+  CHECK(result->cluster.profilePath == checkout.path("traces/data/h800_64.yaml"));
+  CHECK(result->cluster.preset.empty());
+  CHECK(result->cluster.gpus == 16);
+  CHECK(result->profilePath.empty());
+}
+
 TEST_CASE("models by preset and by config file") {
   const Checkout checkout;
   const auto read = [&](const std::string& model, ReadOptions options) {

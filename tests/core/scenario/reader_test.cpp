@@ -69,6 +69,24 @@ TEST_CASE("every value arrives in its field") {
   CHECK(s.simulate.steps == 2);
 }
 
+TEST_CASE("how the step runs on hardware") {
+  const auto plain = test::read(test::kBase);
+  REQUIRE(plain);
+  CHECK(plain->real.scale == 1);
+  CHECK(plain->real.steps == 10);
+  CHECK(plain->real.warmup == 2);
+  const auto small = test::read(test::kBase + "real: {scale: 0.01, steps: 20, warmup: 0}\n");
+  if (!small) FAIL(core::text(small.error()));
+  CHECK(small->real.scale == 0.01);
+  CHECK(small->real.steps == 20);
+  CHECK(small->real.warmup == 0);
+  auto options = test::baseOptions();
+  options.overrides = {{"real.scale", "2.5e-3"}};
+  const auto set = core::parseScenario(test::kBase, "base.yaml", options);
+  if (!set) FAIL(core::text(set.error()));
+  CHECK(set->real.scale == 0.0025);
+}
+
 TEST_CASE("what may be left out") {
   const Scenario s = right(
       test::read("vsim: 1\nmodel: {layers: 2, hidden: 64, heads: 4, intermediate: 128, vocabulary: 256}\n"
