@@ -4,8 +4,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/units.h"
@@ -18,11 +21,22 @@ class RunControl {
  public:
   /// Picoseconds since the execution began (steady clock).
   [[nodiscard]] core::Picoseconds now() const;
+  /// The clock begins again from zero.
+  void restartClock();
 
-  /// Ends the execution; the first error is kept.
+  /// Ends the execution; the first error is kept, and told to who asked for it with onFailure.
   void fail(core::Error error);
+  /// The same for an error that came from there: it is not told again.
+  void stop(core::Error error);
+  /// `tell` is called by the thread that fails first. To be set before there are other threads.
+  void onFailure(std::function<void(const core::Error&)> tell) { tell_ = std::move(tell); }
   [[nodiscard]] bool stopped() const { return stopped_.load(std::memory_order_acquire); }
   [[nodiscard]] std::optional<core::Error> error() const;
+
+  /// What errors call the machines of the ranks, [rank]. To be set before there are other threads.
+  void setHosts(std::vector<std::string> hosts) { hosts_ = std::move(hosts); }
+  /// "2", or "2 (node7)" where the hosts are known.
+  [[nodiscard]] std::string rankName(int rank) const;
 
   void progressed() { progress_.fetch_add(1, std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
@@ -41,11 +55,15 @@ class RunControl {
   }
 
  private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool keep(const core::Error& error);
+
+  std::atomic<std::chrono::steady_clock::time_point> start_ = std::chrono::steady_clock::now();
   std::atomic<bool> stopped_ = false;
   std::atomic<std::uint64_t> progress_ = 0;
   mutable std::mutex mutex_;
   std::optional<core::Error> error_;
+  std::function<void(const core::Error&)> tell_;
+  std::vector<std::string> hosts_;
 };
 
 }  // namespace vsim::gpu

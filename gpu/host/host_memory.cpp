@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
 #include "core/base/checked.h"
 #include "gpu/rounding.h"
@@ -27,12 +28,16 @@ float poison() { return std::bit_cast<float>(kPoison); }
 bool isPoison(float value) { return std::bit_cast<std::uint32_t>(value) == kPoison; }
 
 void HostBlock::spoil() {
-  std::fill(data_.begin(), data_.end(), poison());
+  if (leftover_ == Leftover::poisoned) std::fill(data_.begin(), data_.end(), poison());
   spoiled_.store(true, std::memory_order_release);
 }
 
-HostMemory::HostMemory(const core::StepProgram& program)
-    : program_(program), pools_(program.streams.size()), live_(program.buffers.size(), nullptr) {}
+HostMemory::HostMemory(const core::StepProgram& program, Leftover leftover, core::Bytes limit)
+    : program_(program),
+      leftover_(leftover),
+      limit_(limit),
+      pools_(program.streams.size()),
+      live_(program.buffers.size(), nullptr) {}
 
 core::Result<HostMemory::Request> HostMemory::allocate(Index index, Picoseconds time) {
   const core::Buffer& buffer = program_.buffers[index];
@@ -43,6 +48,11 @@ core::Result<HostMemory::Request> HostMemory::allocate(Index index, Picoseconds 
   request.spoil = pool.released;
   // Taken before the newly released ones join: those are not spoiled yet.
   request.block = live_[index] = take(buffer.stream, floatsOf(buffer));
+  if (request.block == nullptr)
+    return core::fail(
+        fmt::format("out of memory for buffer '{}' of {}: {} of {} are taken", buffer.name,
+                    core::formatBytes(buffer.bytes()), core::formatBytes(taken_), core::formatBytes(limit_)),
+        "each element of a floating type takes four bytes on the host");
   pool.free.insert(pool.free.end(), pool.released.begin(), pool.released.end());
   pool.released.clear();
   allocated_ += buffer.bytes();
@@ -62,9 +72,15 @@ HostBlock* HostMemory::take(core::StreamId stream, std::size_t floats) {
     block = *found;
     free.erase(found);
   } else {
-    blocks_.push_back(std::make_unique<HostBlock>(floats));
+    const auto bytes = static_cast<core::Bytes>(floats * sizeof(float));
+    if (bytes > limit_ - taken_) return nullptr;
+    try {
+      blocks_.push_back(std::make_unique<HostBlock>(floats, leftover_));
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
     block = blocks_.back().get();
-    taken_ += static_cast<core::Bytes>(floats * sizeof(float));
+    taken_ += bytes;
   }
   block->handOut();
   return block;

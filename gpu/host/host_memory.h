@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,10 +17,15 @@ namespace vsim::gpu {
 [[nodiscard]] float poison();
 [[nodiscard]] bool isPoison(float value);
 
+/// What memory holds that nobody may read: poison, which brings such reads to light, or whatever it held
+/// before, which costs no bandwidth.
+enum class Leftover : std::uint8_t { poisoned, kept };
+
 /// Real memory of one buffer: one float per element of a floating type, four bytes per float otherwise.
 class HostBlock {
  public:
-  explicit HostBlock(std::size_t floats) : data_(floats, poison()) {}
+  HostBlock(std::size_t floats, Leftover leftover)
+      : data_(floats, leftover == Leftover::poisoned ? poison() : 0.0F), leftover_(leftover) {}
   [[nodiscard]] std::span<float> data() { return data_; }
   /// Makes the contents unusable; from then on the block may be handed out again.
   void spoil();
@@ -28,6 +34,7 @@ class HostBlock {
 
  private:
   std::vector<float> data_;
+  Leftover leftover_;
   std::atomic<bool> spoiled_ = true;
 };
 
@@ -37,13 +44,15 @@ class HostBlock {
 /// handed out again once that has happened. Host thread only, apart from the blocks' contents.
 class HostMemory {
  public:
-  explicit HostMemory(const core::StepProgram& program);
+  /// `limit`: of memory that is really taken.
+  explicit HostMemory(const core::StepProgram& program, Leftover leftover = Leftover::poisoned,
+                      core::Bytes limit = std::numeric_limits<core::Bytes>::max());
 
   struct Request {
     HostBlock* block = nullptr;
     std::vector<HostBlock*> spoil;  // to be spoiled in the order of the pool's stream
   };
-  /// Errors: the buffer is live.
+  /// Errors: the buffer is live; there is no memory left for it.
   core::Result<Request> allocate(core::Index buffer, core::Picoseconds time);
   core::Result<void> release(core::Index buffer);
   /// nullptr when the buffer is not live. Blocks stay valid as long as this object.
@@ -65,6 +74,8 @@ class HostMemory {
     std::vector<HostBlock*> released, free;
   };
   const core::StepProgram& program_;
+  Leftover leftover_;
+  core::Bytes limit_;
   std::vector<std::unique_ptr<HostBlock>> blocks_;
   std::vector<Pool> pools_;
   std::vector<HostBlock*> live_;  // [buffer]

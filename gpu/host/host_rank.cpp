@@ -15,29 +15,51 @@ using core::kNone;
 using core::Picoseconds;
 using core::StreamId;
 
+namespace {
+
+/// Says for as long as it lives what a stream is at.
+class Running {
+ public:
+  Running(std::atomic<Index>& place, Index instruction) : place_(place) {
+    place_.store(instruction, std::memory_order_relaxed);
+  }
+  ~Running() { place_.store(kNone, std::memory_order_relaxed); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  std::atomic<Index>& place_;
+};
+
+}  // namespace
+
 HostRank::HostRank(const DataPlan& plan, const HostExecutorOptions& options, int rank,
-                   std::vector<Communicator*> communicators, RunControl& control)
+                   std::vector<Communicator*> communicators, Communicator& all, RunControl& control)
     : plan_(plan),
       program_(plan.program()),
       options_(options),
       rank_(rank),
       communicators_(std::move(communicators)),
+      all_(all),
       control_(control),
-      memory_(program_),
+      memory_(program_, options.leftover, options.memoryLimit / options.ranks),
       fresh_(program_.buffers.size(), false),
       events_(program_.events),
-      turns_(program_.groups.size(), 0) {
+      turns_(program_.groups.size(), 0),
+      scratch_(program_.groups.size()),
+      running_(program_.streams.size()) {
   log_.name = "rank " + std::to_string(rank);
   log_.firstRank = rank;
   for (std::size_t s = 0; s < program_.streams.size(); ++s) {
     const std::uint64_t seed = mix(mix(options.seed + static_cast<std::uint64_t>(rank)) + s);
     delays_.emplace_back(static_cast<std::uint32_t>(seed));
+    running_[s] = kNone;
     streams_.push_back(std::make_unique<HostStream>(control));
   }
 }
 
 void HostRank::run(int steps) {
-  if (!setUp()) return;
+  if (!setUp() || !awaitOthers()) return;
   for (step_ = 0; step_ < steps; ++step_) {
     gradients_.clear();
     const Picoseconds now = control_.now();
@@ -47,6 +69,7 @@ void HostRank::run(int steps) {
       const Instruction& instruction = program_.step[i];
       if (instruction.firstStepOnly && step_ > 0) continue;
       ++executed_;
+      issuing_.store(i, std::memory_order_relaxed);
       if (control_.stopped() || !issue(instruction, i)) return;
       control_.progressed();
     }
@@ -66,7 +89,40 @@ bool HostRank::setUp() {
     if (parameters != kNone && memory_.block(parameters) != nullptr)
       fillParameters(plan_, options_.seed, unit, rank_, *memory_.block(parameters));
   }
+  if (options_.moveTimedData) makeScratch();
+  if (options_.computeScale > 0) makeCompute();
   return true;
+}
+
+void HostRank::makeCompute() {
+  compute_.reserve(streams_.size());
+  for (std::size_t s = 0; s < streams_.size(); ++s) compute_.emplace_back(options_.computeScale);
+  for (const Instruction& instruction : program_.step) {
+    if (instruction.kind != InstructionKind::kernel) continue;
+    const core::Kernel& kernel = program_.kernels[instruction.operand];
+    if (kernel.role == core::KernelRole::compute && kernel.operation != kNone)
+      compute_[instruction.stream].prepare(program_.operations[kernel.operation]);
+  }
+}
+
+void HostRank::makeScratch() {
+  for (const core::Collective& c : program_.collectives) {
+    if (c.input != kNone) continue;
+    const TimedRounds rounds = timedRounds(c, communicators_[c.group]->size());
+    TimedScratch& scratch = scratch_[c.group];
+    scratch.sent.resize(std::max(scratch.sent.size(), rounds.sent), 0.0F);
+    scratch.received.resize(std::max(scratch.received.size(), rounds.received), 0.0F);
+  }
+}
+
+/// The steps begin when all ranks have set up; that is zero on every clock.
+bool HostRank::awaitOthers() {
+  const std::size_t member = all_.indexOf(rank_);
+  const CollectiveCall call{.name = "start of the steps"};
+  core::Slice times;
+  if (!all_.run(member, 0, call, times)) return false;
+  if (keepsClock_) control_.restartClock();
+  return all_.run(member, 1, call, times);  // nobody goes on before the clock stands at zero
 }
 
 bool HostRank::issue(const Instruction& instruction, Index index) {
@@ -113,10 +169,7 @@ void HostRank::wait(StreamId stream, Mark mark) {
 
 bool HostRank::allocate(Index buffer, Picoseconds time) {
   auto request = memory_.allocate(buffer, time);
-  if (!request) return failed(request.error().message);
-  if (memory_.taken() > options_.memoryLimit / options_.ranks)
-    return failed(fmt::format("more than {} of memory for {} ranks", core::formatBytes(options_.memoryLimit),
-                              options_.ranks));
+  if (!request) return failed(request.error());
   if (!request->spoil.empty())
     streams_[program_.buffers[buffer].stream]->push([blocks = std::move(request->spoil)] {
       for (HostBlock* block : blocks) block->spoil();
@@ -130,7 +183,7 @@ bool HostRank::allocate(Index buffer, Picoseconds time) {
 
 bool HostRank::release(Index buffer, Picoseconds time) {
   HostBlock* const block = memory_.block(buffer);
-  if (const auto done = memory_.release(buffer); !done) return failed(done.error().message);
+  if (const auto done = memory_.release(buffer); !done) return failed(done.error());
   // Memory recorded on other streams is kept until they have passed this point. Here the pool's stream waits
   // for them: stricter than an allocator, which hands out other memory meanwhile.
   for (const auto& [recorded, stream] : recorded_)
@@ -154,7 +207,8 @@ core::Slice& HostRank::slice(const Instruction& instruction, Index index) {
 bool HostRank::resolve(const std::vector<Index>& buffers, std::vector<HostBlock*>& blocks) {
   for (const Index buffer : buffers) {
     if (memory_.block(buffer) == nullptr)
-      return failed("buffer '" + program_.buffers[buffer].name + "' is used while it is not live");
+      return failed(
+          {.message = "buffer '" + program_.buffers[buffer].name + "' is used while it is not live"});
     blocks.push_back(memory_.block(buffer));
   }
   return true;
@@ -170,11 +224,15 @@ bool HostRank::launch(const Instruction& instruction, Index index) {
   if (!kernel.writes.empty()) launch.fresh = fresh_[kernel.writes.front()];
   for (const Index buffer : kernel.writes) fresh_[buffer] = false;
   if (kernel.role == core::KernelRole::gradient) launch.microBatch = microBatch(kernel);
+  if (kernel.operation == kNone && !options_.runUntimedKernels) return true;
   core::Slice* const logged = kernel.operation == kNone ? nullptr : &slice(instruction, index);
-  streams_[instruction.stream]->push([this, launch = std::move(launch), logged,
+  const bool computes = kernel.role == core::KernelRole::compute && logged != nullptr && !compute_.empty();
+  streams_[instruction.stream]->push([this, computes, launch = std::move(launch), logged, index,
                                       observation = observation(index), stream = instruction.stream] {
+    const Running running(running_[stream], index);
     delay(stream);
     if (logged != nullptr) logged->begin = control_.now();
+    if (computes) compute_[stream].run(program_.operations[launch.kernel->operation]);
     runKernel(plan_, options_.seed, launch);
     if (logged != nullptr) logged->end = control_.now();
     if (options_.observer) options_.observer(observation);
@@ -206,30 +264,54 @@ bool HostRank::communicate(const Instruction& instruction, Index index) {
                       .name = std::string(core::kCollectiveNames[static_cast<std::size_t>(c.kind)]) + unit};
   Communicator* const communicator = communicators_[c.group];
   const std::size_t member = communicator->indexOf(rank_);
-  if (c.input != kNone) {
-    std::vector<HostBlock*> blocks;
-    if (!resolve({c.input, c.output}, blocks)) return false;
-    const bool same = c.input == c.output;
-    const auto place = static_cast<std::int64_t>(member);
-    std::int64_t from = 0, to = 0;
-    if (c.kind == core::CollectiveKind::allGather && same) from = place * c.sendElements;
-    if (c.kind == core::CollectiveKind::reduceScatter && same) to = place * c.receiveElements;
-    if (c.kind == core::CollectiveKind::allReduce) {  // of the shard, wherever it lies
-      from = plan_.ownSlice(c.input, c.unit, rank_);
-      to = plan_.ownSlice(c.output, c.unit, rank_);
-    }
-    call.input = slot(c.input, from, c.sendElements);
-    call.output = slot(c.output, to, c.receiveElements);
-    fresh_[c.output] = false;
+  std::uint64_t rounds = 1;
+  if (c.input == kNone) {
+    if (options_.moveTimedData) rounds = giveScratch(c, call);
+  } else if (!giveBuffers(c, member, call)) {
+    return false;
   }
-  streams_[instruction.stream]->push([this, call = std::move(call), communicator, member,
-                                      turn = turns_[c.group]++, logged = &slice(instruction, index),
-                                      observation = observation(index), stream = instruction.stream] {
+  const std::uint64_t turn = turns_[c.group];
+  turns_[c.group] += rounds;
+  streams_[instruction.stream]->push([this, call = std::move(call), communicator, member, turn, rounds,
+                                      logged = &slice(instruction, index), observation = observation(index),
+                                      stream = instruction.stream] {
+    const Running running(running_[stream], call.instruction);
     delay(stream);
-    if (!communicator->run(member, turn, call, *logged)) return;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      core::Slice times;
+      if (!communicator->run(member, turn + round, call, times)) return;
+      if (round == 0) logged->begin = times.begin;
+      logged->end = times.end;
+    }
     if (options_.observer) options_.observer(observation);
   });
   return true;
+}
+
+bool HostRank::giveBuffers(const core::Collective& c, std::size_t member, CollectiveCall& call) {
+  std::vector<HostBlock*> blocks;
+  if (!resolve({c.input, c.output}, blocks)) return false;
+  const bool same = c.input == c.output;
+  const auto place = static_cast<std::int64_t>(member);
+  std::int64_t from = 0, to = 0;
+  if (c.kind == core::CollectiveKind::allGather && same) from = place * c.sendElements;
+  if (c.kind == core::CollectiveKind::reduceScatter && same) to = place * c.receiveElements;
+  if (c.kind == core::CollectiveKind::allReduce) {  // of the shard, wherever it lies
+    from = plan_.ownSlice(c.input, c.unit, rank_);
+    to = plan_.ownSlice(c.output, c.unit, rank_);
+  }
+  call.input = slot(c.input, from, c.sendElements);
+  call.output = slot(c.output, to, c.receiveElements);
+  fresh_[c.output] = false;
+  return true;
+}
+
+std::uint64_t HostRank::giveScratch(const core::Collective& c, CollectiveCall& call) {
+  const TimedRounds rounds = timedRounds(c, communicators_[c.group]->size());
+  TimedScratch& scratch = scratch_[c.group];
+  call.input = std::span<const float>(scratch.sent).first(rounds.sent);
+  call.output = std::span(scratch.received).first(rounds.received);
+  return rounds.rounds;
 }
 
 void HostRank::hook(const Instruction& instruction, Index index) {
@@ -253,9 +335,38 @@ void HostRank::delay(StreamId stream) {
   std::this_thread::sleep_for(std::chrono::microseconds(microseconds(delays_[stream])));
 }
 
-bool HostRank::failed(const std::string& message) {
-  control_.fail({.message = fmt::format("rank {}, step {}: {}", rank_, step_, message)});
+bool HostRank::failed(core::Error error) {
+  error.message = fmt::format("rank {}, step {}: {}", control_.rankName(rank_), step_.load(), error.message);
+  control_.fail(std::move(error));
   return false;
+}
+
+std::string HostRank::nameOf(Index index) const {
+  const Instruction& instruction = program_.step[index];
+  std::string what;
+  if (instruction.kind == InstructionKind::kernel) {
+    const core::Kernel& kernel = program_.kernels[instruction.operand];
+    what = kernel.operation == kNone ? std::string(core::kRoleNames[static_cast<std::size_t>(kernel.role)])
+                                     : program_.operations[kernel.operation].name;
+    if (kernel.unit != kNone) what += "(" + program_.units[kernel.unit].name + ")";
+  } else if (instruction.kind == InstructionKind::collective) {
+    const core::Collective& c = program_.collectives[instruction.operand];
+    what = core::kCollectiveNames[static_cast<std::size_t>(c.kind)];
+    if (c.unit != kNone) what += "(" + program_.units[c.unit].name + ")";
+    what += " of group " + program_.groups[c.group].name;
+  }
+  return fmt::format("instruction {}{}{}", index, what.empty() ? "" : ", ", what);
+}
+
+std::string HostRank::position() const {
+  const Index issuing = issuing_;
+  if (issuing == kNone) return fmt::format("rank {} sets up", control_.rankName(rank_));
+  std::vector<std::string> parts;
+  for (std::size_t s = 0; s < running_.size(); ++s)
+    if (const Index index = running_[s]; index != kNone)
+      parts.push_back(fmt::format("stream {} runs {}", program_.streams[s], nameOf(index)));
+  parts.push_back(fmt::format("the host is at {}", nameOf(issuing)));
+  return fmt::format("rank {}, step {}: {}", control_.rankName(rank_), step_.load(), fmt::join(parts, ", "));
 }
 
 void HostRank::join() {

@@ -1,4 +1,4 @@
-#include "gpu/host/communicator.h"
+#include "gpu/host/thread_communicator.h"
 
 #include <catch2/catch.hpp>
 
@@ -15,7 +15,7 @@ using Floats = std::vector<float>;
 std::vector<Floats> outputs(CollectiveKind kind, ReduceOp reduce, DType dtype,
                             const std::vector<Floats>& inputs, std::size_t received) {
   gpu::RunControl control;
-  gpu::Communicator communicator("dp_shard", {2, 5, 8}, control);
+  gpu::ThreadCommunicator communicator("dp_shard", {2, 5, 8}, control);
   std::vector<Floats> result(inputs.size(), Floats(received, -1.0F));
   std::vector<Floats> sent = inputs;
   std::vector<Slice> times(inputs.size());
