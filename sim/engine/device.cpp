@@ -113,12 +113,13 @@ void Device::start(std::size_t stream, const Task& task) {
   running_ |= bit(stream);
   s.begin = now_;
   nextTime_[stream] = std::max(now_ + task.time, task.earliestEnd);
-  if (task.group == core::kNone) {
-    kernels_ |= bit(stream);
+  const bool kernel = task.group == core::kNone;
+  if (kernel || task.stretch > 0) {
+    (kernel ? kernels_ : elastic_) |= bit(stream);
     s.updated = now_;
     s.remaining = static_cast<double>(task.time);
     s.factor = 1;
-    ratesChanged_ |= sources_ != 0;
+    ratesChanged_ |= (sources_ | elastic_) != 0;
   }
   if (task.slowdown > 0) {
     sources_ |= bit(stream);
@@ -137,6 +138,8 @@ void Device::finish(std::size_t stream) {
   stepEnd_[task.step] = std::max(stepEnd_[task.step], now_);
   running_ &= ~bit(stream);
   kernels_ &= ~bit(stream);
+  elastic_ &= ~bit(stream);
+  ratesChanged_ |= elastic_ != 0;
   if (sources_ & bit(stream)) {
     sources_ &= ~bit(stream);
     ratesChanged_ = true;
@@ -154,7 +157,7 @@ void Device::finish(std::size_t stream) {
   s.waiting = 0;
 }
 
-// A kernel's progress so far counts at its old rate, the rest at the new one. Sums are taken afresh in stream
+// A task's progress so far counts at its old rate, the rest at the new one. Sums are taken afresh in stream
 // order, so that no rounding accumulates.
 void Device::updateRates() {
   ratesChanged_ = false;
@@ -165,14 +168,24 @@ void Device::updateRates() {
       const Stream& source = streams_[static_cast<std::size_t>(std::countr_zero(from))];
       factor += source.items[source.head].task.slowdown;
     }
-    Stream& s = streams_[stream];
-    if (factor == s.factor) continue;
-    s.remaining = std::max(0.0, s.remaining - static_cast<double>(now_ - s.updated) / s.factor);
-    s.updated = now_;
-    s.factor = factor;
-    const auto rest = static_cast<Picoseconds>(std::llround(s.remaining * factor));
-    nextTime_[stream] = std::max(now_ + rest, s.items[s.head].task.earliestEnd);
+    setFactor(stream, factor);
   }
+  for (std::uint64_t left = elastic_; left != 0; left &= left - 1) {
+    const auto stream = static_cast<std::size_t>(std::countr_zero(left));
+    const Stream& s = streams_[stream];
+    const bool beside = (kernels_ & ~bit(stream)) != 0;
+    setFactor(stream, beside ? 1 + s.items[s.head].task.stretch : 1);
+  }
+}
+
+void Device::setFactor(std::size_t stream, double factor) {
+  Stream& s = streams_[stream];
+  if (factor == s.factor) return;
+  s.remaining = std::max(0.0, s.remaining - static_cast<double>(now_ - s.updated) / s.factor);
+  s.updated = now_;
+  s.factor = factor;
+  const auto rest = static_cast<Picoseconds>(std::llround(s.remaining * factor));
+  nextTime_[stream] = std::max(now_ + rest, s.items[s.head].task.earliestEnd);
 }
 
 // Keeps the queues as long as what is not done yet, at an amortised constant cost.

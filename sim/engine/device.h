@@ -20,6 +20,7 @@ struct Task {
   Picoseconds time = 0;         // alone on the device
   Picoseconds earliestEnd = 0;  // several launches in one task: the last one's issue and time
   double slowdown = 0;          // see core::Cost; 0 where it takes nothing from others
+  double stretch = 0;           // collectives, see core::Cost; 0 where kernels take nothing from it
   Index group = core::kNone;    // communicator; kNone: a kernel
   Index slice = core::kNone;    // where begin and end go; kNone: nowhere
   std::uint8_t step = 0;
@@ -32,9 +33,9 @@ struct Mark {
 };
 
 /// One GPU in virtual time: streams are FIFOs, a communicator runs its collectives one at a time in issue
-/// order, and active collectives and side streams slow kernels elsewhere down, integrated piece by piece. The
-/// host may run ahead: `advance(t)` plays the device up to t, for which all work issued until t must be
-/// known.
+/// order, active collectives and side streams slow kernels elsewhere down, and kernels elsewhere stretch
+/// collectives, both integrated piece by piece. The host may run ahead: `advance(t)` plays the device up to
+/// t, for which all work issued until t must be known.
 class Device {
  public:
   static constexpr std::size_t kMaxStreams = 64;
@@ -87,8 +88,9 @@ class Device {
     std::size_t head = 0;
     std::uint32_t issued = 0, done = 0;
     std::uint64_t waiting = 0;  // streams blocked until this one moves on
-    // the running task
-    Picoseconds begin = 0, updated = 0;
+    // the running task; all but `begin` only where its rate may change
+    Picoseconds begin = 0;
+    Picoseconds updated = 0;
     double remaining = 0, factor = 1;
   };
   struct Communicator {
@@ -110,6 +112,7 @@ class Device {
   void start(std::size_t stream, const Task& task);
   void finish(std::size_t stream);
   void updateRates();
+  void setFactor(std::size_t stream, double factor);
   void forgetDone();
 
   std::vector<Stream> streams_;
@@ -123,6 +126,7 @@ class Device {
   std::uint64_t running_ = 0;  // streams that run a task
   std::uint64_t kernels_ = 0;  // of these: kernels
   std::uint64_t sources_ = 0;  // of these: tasks that slow others down
+  std::uint64_t elastic_ = 0;  // of these: collectives that kernels stretch
   bool ratesChanged_ = false;
 };
 

@@ -15,7 +15,8 @@ using core::Result;
 using Work = ProgramTables::Work;
 
 bool usable(const core::Cost& cost) {
-  return cost.time >= 0 && std::isfinite(cost.slowdown) && cost.slowdown >= 0;
+  return cost.time >= 0 && std::isfinite(cost.slowdown) && cost.slowdown >= 0 &&
+         std::isfinite(cost.stretch) && cost.stretch >= 0;
 }
 
 Result<void> fillWork(const core::StepProgram& program, const core::CostTable& costs, ProgramTables& tables) {
@@ -52,8 +53,14 @@ Result<void> fillWork(const core::StepProgram& program, const core::CostTable& c
     const core::Cost& cost = costs.collectives[i];
     if (program.collectives[i].group >= program.groups.size()) return fail("a collective names no group");
     if (!usable(cost)) return fail(fmt::format("the cost of collective {} is negative", i));
-    tables.collectives.push_back(
-        {cost.time, costs.launch, 0, cost.slowdown, program.collectives[i].group, cost.provenance, false});
+    Work work;
+    work.time = cost.time;
+    work.hostTime = costs.launch;
+    work.slowdown = cost.slowdown;
+    work.stretch = cost.stretch;
+    work.group = program.collectives[i].group;
+    work.provenance = cost.provenance;
+    tables.collectives.push_back(work);
   }
   return {};
 }
@@ -80,13 +87,16 @@ Result<void> checkInstructions(const std::vector<core::Instruction>& list, const
   return {};
 }
 
-// All times are sums over the steps, stretched at most by all slowdowns at once.
+// All times are sums over the steps, stretched at most by all slowdowns at once or by the largest stretch.
 Result<void> checkLength(const core::StepProgram& program, const core::CostTable& costs, int steps,
                          ProgramTables& tables) {
-  double total = 0, slowdown = 0;
+  double total = 0, slowdown = 0, longest = 0;
   for (const auto& list : {tables.kernels, tables.collectives})
-    for (const Work& work : list) slowdown = std::max(slowdown, work.slowdown);
-  const double stretch = 1 + slowdown * static_cast<double>(program.streams.size());
+    for (const Work& work : list) {
+      slowdown = std::max(slowdown, work.slowdown);
+      longest = std::max(longest, work.stretch);
+    }
+  const double stretch = 1 + std::max(longest, slowdown * static_cast<double>(program.streams.size()));
   for (const core::Instruction& instruction : program.step) {
     const bool kernel = instruction.kind == core::InstructionKind::kernel;
     if (!kernel && instruction.kind != core::InstructionKind::collective) {

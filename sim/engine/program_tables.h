@@ -16,7 +16,7 @@ struct ProgramTables {
     core::Picoseconds time = 0;      // of all launches together
     core::Picoseconds hostTime = 0;  // of all launches together
     core::Picoseconds tail = 0;      // from the first launch's issue to the earliest end of the last one
-    double slowdown = 0;
+    double slowdown = 0, stretch = 0;
     core::Index group = core::kNone;
     core::Provenance provenance = core::Provenance::modelled;
     bool free = false;  // moves data in real executions only: takes no time here and is not logged

@@ -146,6 +146,7 @@ class Host {
     task.earliestEnd = task.issued + work.tail;
     task.group = work.group;
     if (work.group != core::kNone || stream != tables_.computeStream) task.slowdown = work.slowdown;
+    task.stretch = work.stretch;
     task.step = step_;
     now_ += work.hostTime;
     if (keepSlices_) {

@@ -35,7 +35,9 @@ struct SimulatorOptions {
 ///
 /// While collectives or kernels outside the compute stream (named "default", else the first) with
 /// Cost::slowdown > 0 are active, kernels on other streams progress at 1 / (1 + sum of slowdowns);
-/// collectives are not slowed. Cost::time is that of all launches of an operation. Same input, same output.
+/// collectives are not slowed by these. While a kernel runs on another stream, a collective with
+/// Cost::stretch > 0 progresses at 1 / (1 + stretch). Cost::time is that of all launches of an operation.
+/// Same input, same output.
 class Simulator : public core::Executor {
  public:
   explicit Simulator(core::CostTable costs, SimulatorOptions options = {});

@@ -33,10 +33,11 @@ class ProgramSketch {
     kernel.operation = builder_.operation(operation);
     builder_.launch(builder_.kernel(kernel), stream);
   }
-  void collective(core::StreamId stream, core::Picoseconds time, core::Index group = 0, double slowdown = 0) {
+  void collective(core::StreamId stream, core::Picoseconds time, core::Index group = 0, double slowdown = 0,
+                  double stretch = 0) {
     core::Collective collective;
     collective.group = group;
-    costs.collectives.push_back({.time = time, .slowdown = slowdown});
+    costs.collectives.push_back({.time = time, .slowdown = slowdown, .stretch = stretch});
     builder_.communicate(builder_.collective(collective), stream);
   }
   core::Index buffer(const std::string& name, core::Bytes bytes, core::StreamId stream = 0,

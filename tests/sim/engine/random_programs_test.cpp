@@ -251,3 +251,48 @@ TEST_CASE("interference only lengthens, and a slower part never shortens the who
     }
   }
 }
+
+namespace {
+
+/// What a collective of the log got done by its end, from the kernels that ran on other streams meanwhile.
+double workDone(const core::StepProgram& program, const core::RankLog& log, const core::Slice& collective,
+                double stretch) {
+  std::vector<Picoseconds> cuts{collective.begin, collective.end};
+  std::vector<std::pair<Picoseconds, Picoseconds>> kernels;
+  for (const core::Slice& slice : log.slices) {
+    if (program.step[slice.instruction].kind != InstructionKind::kernel || slice.stream == collective.stream)
+      continue;
+    kernels.emplace_back(slice.begin, slice.end);
+    for (const Picoseconds cut : {slice.begin, slice.end})
+      if (cut > collective.begin && cut < collective.end) cuts.push_back(cut);
+  }
+  std::sort(cuts.begin(), cuts.end());
+  double done = 0;
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    const bool beside = std::any_of(kernels.begin(), kernels.end(), [&](const auto& k) {
+      return k.first < cuts[i] && k.second > cuts[i - 1];
+    });
+    done += static_cast<double>(cuts[i] - cuts[i - 1]) / (beside ? 1 + stretch : 1);
+  }
+  return done;
+}
+
+}  // namespace
+
+TEST_CASE("stretched collectives do their work at the rates that the kernels beside them leave") {
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    INFO("seed " << seed);
+    auto made = randomProgram(seed, seed % 2 ? 0.4 : 0);
+    const double stretch = 0.25 * static_cast<double>(1 + seed % 6);
+    for (core::Cost& cost : made.sketch.costs.collectives) cost.stretch = stretch;
+    const core::RankLog log = made.sketch.run(2, options());
+    const auto program = made.sketch.program();
+    for (const core::Slice& slice : log.slices) {
+      const auto& instruction = program->step[slice.instruction];
+      if (instruction.kind != InstructionKind::collective) continue;
+      const auto time = static_cast<double>(made.sketch.costs.collectives[instruction.operand].time);
+      CHECK(workDone(*program, log, slice, stretch) == Approx(time).margin(1));
+    }
+    CHECK(sameSlices(log, made.sketch.run(2, options())));
+  }
+}

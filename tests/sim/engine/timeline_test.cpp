@@ -1,5 +1,7 @@
 // Timelines worked out by hand.
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
 
 #include "sim/memory/caching_allocator.h"
 #include "tests/sim/engine/program_sketch.h"
@@ -186,6 +188,53 @@ TEST_CASE("side-stream kernels take from the compute stream, and not the other w
   sketch.kernel(0, 1000, 0.7);
   sketch.kernel(1, 100, 0.25);
   CHECK(times(sketch.run()) == "0-1020 0-100");
+}
+
+TEST_CASE("a collective stretches while kernels run elsewhere, piece by piece") {
+  ProgramSketch sketch(3);
+  sketch.kernel(0, 100);
+  sketch.collective(1, 300, 0, 0, 0.5);
+  sketch.builder().waitStream(0, 2);
+  sketch.kernel(2, 60);
+  // 0-100 beside a kernel (two, up to 60): 66.7 done; the rest undisturbed: until 333.3.
+  CHECK(times(sketch.run()) == "0-100 0-333 0-60");
+}
+
+TEST_CASE("a stretched collective waits for no gap between two kernels of a stream") {
+  ProgramSketch sketch(2);
+  for (int i = 0; i < 4; ++i) sketch.kernel(0, 100);
+  sketch.collective(1, 200, 0, 0, 1);
+  CHECK(times(sketch.run()) == "0-100 100-200 200-300 300-400 0-400");
+}
+
+TEST_CASE("slowdown and stretch at once") {
+  ProgramSketch sketch(2);
+  sketch.kernel(0, 100);
+  sketch.collective(1, 100, 0, 0.5, 1);
+  // The kernel at 1/1.5 ends at 150; the collective has done 75 by then, 25 are left.
+  CHECK(times(sketch.run()) == "0-150 0-175");
+}
+
+TEST_CASE("only kernels stretch, and a kernel is not stretched") {
+  ProgramSketch sketch(3, 2);
+  sketch.collective(1, 100, 0, 0, 3);
+  sketch.collective(2, 100, 1, 0, 3);
+  sketch.costs.operations.clear();
+  CHECK(times(sketch.run()) == "0-100 0-100");
+  ProgramSketch kernels(2);
+  kernels.kernel(0, 100);
+  kernels.kernel(1, 100);
+  for (auto& cost : kernels.costs.operations) cost.stretch = 5;
+  CHECK(times(kernels.run()) == "0-100 0-100");
+}
+
+TEST_CASE("a stretch that is no number is refused") {
+  for (const double stretch : {-0.1, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    ProgramSketch sketch(2);
+    sketch.collective(1, 100, 0, 0, stretch);
+    sim::Simulator simulator(sketch.costs, {});
+    CHECK_FALSE(simulator.execute(sketch.program(), 1));
+  }
 }
 
 TEST_CASE("an interfered kernel ends on a whole picosecond") {
