@@ -57,7 +57,11 @@ const std::map<std::string, Folders>& allowed() {
       {"gpu/calibrate", join(kCore, {"gpu"})},
       {"traces", kCore},
       {"app", below},
-      {"gui", join(below, {"app"})},
+      {"gui/model", join(below, {"app"})},
+      {"gui/session", join(below, {"app", "gui/model"})},
+      {"gui/paint", join(below, {"app", "gui/model", "gui/session"})},
+      {"gui/view", join(below, {"app", "gui/model", "gui/session", "gui/paint"})},
+      {"gui", join(below, {"app", "gui/model", "gui/session", "gui/paint", "gui/view"})},
       {"cli", join(below, {"app"})},
       {"tools", join(below, {"app"})},
   };

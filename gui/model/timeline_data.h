@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/program/execution_log.h"
+#include "gui/model/opened_run.h"
+
+namespace vsim::gui {
+
+/// What a slice is to the eye: one colour each.
+enum class SliceClass : std::uint8_t {
+  forward,
+  backward,  // recomputed forward work too
+  optimizer,
+  allGather,
+  reduceScatter,
+  allReduce,  // broadcast too
+  allToAll,
+  copy,  // kernels on streams other than the compute stream
+};
+inline constexpr std::size_t kSliceClasses = 8;
+inline constexpr std::string_view kSliceClassNames[] = {
+    "forward", "backward", "optimizer", "all-gather", "reduce-scatter", "all-reduce", "all-to-all", "copy"};
+[[nodiscard]] constexpr bool isCommunication(SliceClass c) {
+  return c >= SliceClass::allGather && c <= SliceClass::allToAll;
+}
+
+/// Slices of one stream of one class of ranks, as columns sorted by begin and free of overlaps. `source`: the
+/// instruction in the log's program, or the name's index for traces of other programs.
+struct LaneColumns {
+  std::vector<core::Picoseconds> begin, end;
+  std::vector<SliceClass> kind;
+  std::vector<std::uint32_t> source;
+  [[nodiscard]] std::size_t size() const { return begin.size(); }
+};
+
+/// A row of the tree left of the timeline; tracks stand in the order in which they are drawn.
+struct Track {
+  enum class Kind : std::uint8_t { rankClass, stream };
+  Kind kind = Kind::stream;
+  std::string title;  // "ranks 0-1023 (1024 alike)", "compute"
+  int depth = 0;
+  std::int64_t lane = -1;      // of a stream
+  std::int64_t rankClass = 0;  // index into the log's ranks
+  std::int64_t firstRank = 0, ranks = 1;
+  bool compute = false, communication = false;
+};
+
+/// Everything that ran, in the form that the timeline needs: made once per report, then immutable.
+struct TimelineData {
+  std::vector<LaneColumns> lanes;
+  std::vector<Track> tracks;
+  std::vector<std::string> names;  // of traces of other programs; empty with a log
+  std::vector<TimeRange> steps;    // of the slowest class
+  TimeRange whole;
+  std::shared_ptr<const core::ExecutionLog> log;  // null for traces of other programs
+
+  [[nodiscard]] std::string sliceName(std::int64_t lane, std::int64_t slice) const;
+  [[nodiscard]] std::size_t slices() const;
+};
+
+/// Classes whose slices are alike are already one in a log; further ones with equal slices are folded here.
+[[nodiscard]] std::shared_ptr<const TimelineData> timelineOf(std::shared_ptr<const core::ExecutionLog> log);
+
+}  // namespace vsim::gui

@@ -1,0 +1,224 @@
+#include "gui/session/session.h"
+
+#include <QStringList>
+#include <QUrl>
+#include <QUrlQuery>
+
+namespace vsim::gui {
+namespace {
+
+constexpr std::size_t kMaxHistory = 200;
+const QStringList kKinds{"none", "slice", "buffer", "unit", "link"};
+
+std::optional<TimeRange> rangeFrom(const QUrlQuery& query, const QString& begin, const QString& end) {
+  bool first = false, last = false;
+  const TimeRange range{query.queryItemValue(begin).toLongLong(&first),
+                        query.queryItemValue(end).toLongLong(&last)};
+  if (!first || !last || range.empty()) return std::nullopt;
+  return range;
+}
+
+std::optional<Selection> selectionFrom(const QString& text) {
+  const QStringList parts = text.split(':');
+  if (parts.size() != 4 || !kKinds.contains(parts[0])) return std::nullopt;
+  bool lane = false, item = false, detail = false;
+  Selection selection;
+  selection.kind = static_cast<Selection::Kind>(kKinds.indexOf(parts[0]));
+  selection.lane = parts[1].toLongLong(&lane);
+  selection.item = parts[2].toLongLong(&item);
+  selection.detail = parts[3].toLongLong(&detail);
+  if (!lane || !item || !detail) return std::nullopt;
+  return selection;
+}
+
+}  // namespace
+
+Session::Session(QObject* parent) : QObject(parent), view_("runs") { history_.push_back(state()); }
+
+Session::Run Session::current() const { return runs_.empty() ? nullptr : runs_.front(); }
+
+std::shared_ptr<const core::ExecutionLog> Session::log() const {
+  const Run run = current();
+  const auto index = static_cast<std::size_t>(report_);
+  return run && index < run->logs.size() ? run->logs[index] : nullptr;
+}
+
+void Session::open(Run run) {
+  if (runs_.empty()) {
+    runs_.push_back(std::move(run));
+  } else {
+    runs_.front() = std::move(run);
+  }
+  report_ = 0;
+  zoom_ = {};
+  limit_.reset();
+  selection_ = {};
+  cursor_.reset();
+  history_ = {state()};
+  now_ = 0;
+  emit runsChanged();
+  emit historyChanged();
+}
+
+void Session::addForComparison(Run run) {
+  if (runs_.empty()) return open(std::move(run));
+  if (runs_.size() == kMaxRuns) runs_.pop_back();
+  runs_.push_back(std::move(run));
+  emit runsChanged();
+}
+
+void Session::close(std::size_t index) {
+  if (index >= runs_.size()) return;
+  runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(index));
+  if (index == 0) {
+    report_ = 0;
+    zoom_ = {};
+    limit_.reset();
+    selection_ = {};
+    cursor_.reset();
+  }
+  emit runsChanged();
+}
+
+void Session::setReport(int report) {
+  const Run run = current();
+  if (!run || report < 0 || static_cast<std::size_t>(report) >= run->reports.size() || report == report_)
+    return;
+  report_ = report;
+  zoom_ = {};
+  limit_.reset();
+  selection_ = {};
+  cursor_.reset();
+  emit runsChanged();
+}
+
+void Session::setZoom(TimeRange range) {
+  if (range == zoom_ || range.empty()) return;
+  zoom_ = range;
+  // Zooming is continuous: history keeps the latest zoom of a state, not every frame of it.
+  history_[now_].zoom = range;
+  emit zoomChanged();
+}
+
+void Session::setLimit(std::optional<TimeRange> range) {
+  if (range && range->empty()) range.reset();
+  if (range == limit_) return;
+  limit_ = range;
+  remember();
+  emit limitChanged();
+}
+
+void Session::select(const Selection& selection) {
+  if (selection == selection_) return;
+  selection_ = selection;
+  remember();
+  emit selectionChanged();
+}
+
+void Session::setCursor(std::optional<core::Picoseconds> time) {
+  if (time == cursor_) return;
+  cursor_ = time;
+  emit cursorChanged();
+}
+
+void Session::setTheme(Theme theme) {
+  if (theme == theme_) return;
+  theme_ = theme;
+  emit themeChanged();
+}
+
+void Session::setView(const QString& key) {
+  if (key == view_) return;
+  view_ = key;
+  remember();
+  emit viewChanged();
+}
+
+void Session::remember() {
+  history_.resize(now_ + 1);
+  history_.push_back(state());
+  if (history_.size() > kMaxHistory) history_.erase(history_.begin());
+  now_ = history_.size() - 1;
+  emit historyChanged();
+}
+
+void Session::restore(const State& next) {
+  const State before = state();
+  zoom_ = next.zoom;
+  limit_ = next.limit;
+  selection_ = next.selection;
+  view_ = next.view;
+  if (before.zoom != zoom_) emit zoomChanged();
+  if (before.limit != limit_) emit limitChanged();
+  if (!(before.selection == selection_)) emit selectionChanged();
+  if (before.view != view_) emit viewChanged();
+  emit historyChanged();
+}
+
+bool Session::canGoBack() const { return now_ > 0; }
+bool Session::canGoForward() const { return now_ + 1 < history_.size(); }
+
+void Session::back() {
+  if (!canGoBack()) return;
+  restore(history_[--now_]);
+}
+
+void Session::forward() {
+  if (!canGoForward()) return;
+  restore(history_[++now_]);
+}
+
+QString Session::toUrl() const {
+  QUrlQuery query;
+  query.addQueryItem("view", view_);
+  query.addQueryItem("report", QString::number(report_));
+  if (!zoom_.empty()) {
+    query.addQueryItem("begin", QString::number(zoom_.begin));
+    query.addQueryItem("end", QString::number(zoom_.end));
+  }
+  if (limit_) {
+    query.addQueryItem("limit-begin", QString::number(limit_->begin));
+    query.addQueryItem("limit-end", QString::number(limit_->end));
+  }
+  if (selection_.kind != Selection::Kind::none)
+    query.addQueryItem("select", QString("%1:%2:%3:%4")
+                                     .arg(kKinds[static_cast<int>(selection_.kind)])
+                                     .arg(selection_.lane)
+                                     .arg(selection_.item)
+                                     .arg(selection_.detail));
+  QUrl url;
+  url.setScheme("vsim");
+  url.setHost("run");
+  url.setPath("/" + QString::number(current() ? current()->id : 0));
+  url.setQuery(query);
+  return url.toString();
+}
+
+bool Session::applyUrl(const QString& text) {
+  const QUrl url(text, QUrl::StrictMode);
+  if (!url.isValid() || url.scheme() != "vsim" || url.host() != "run") return false;
+  const QUrlQuery query(url);
+  State next = state();
+  if (query.hasQueryItem("select")) {
+    const auto selection = selectionFrom(query.queryItemValue("select"));
+    if (!selection) return false;
+    next.selection = *selection;
+  }
+  if (query.hasQueryItem("begin")) {
+    const auto range = rangeFrom(query, "begin", "end");
+    if (!range) return false;
+    next.zoom = *range;
+  }
+  if (query.hasQueryItem("limit-begin")) {
+    next.limit = rangeFrom(query, "limit-begin", "limit-end");
+    if (!next.limit) return false;
+  }
+  if (query.hasQueryItem("view")) next.view = query.queryItemValue("view");
+  if (query.hasQueryItem("report")) setReport(query.queryItemValue("report").toInt());
+  next.selection.report = report_;
+  restore(next);
+  remember();
+  return true;
+}
+
+}  // namespace vsim::gui

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "gui/model/opened_run.h"
+#include "gui/model/selection.h"
+
+namespace vsim::gui {
+
+enum class Theme : std::uint8_t { light, dark, highContrast };
+
+/// What all views share: the runs, what is selected, the zoom, the limit, the cursor. Views change it and
+/// listen to it, never to each other. Belongs to the window's thread.
+///
+/// Zoom changes the time axis only; the limit changes what statistics count.
+class Session : public QObject {
+  Q_OBJECT
+ public:
+  using Run = std::shared_ptr<const OpenedRun>;  // shared with background jobs that still read it
+
+  explicit Session(QObject* parent = nullptr);
+
+  /// Opened runs; those beside the current one are compared with it. At most kMaxRuns.
+  [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
+  static constexpr std::size_t kMaxRuns = 8;
+  [[nodiscard]] Run current() const;  // null: none opened
+  [[nodiscard]] int report() const {
+    return report_;
+  }  // which report (system, sweep point) of the current run
+  /// The log of that report; null where it was not kept.
+  [[nodiscard]] std::shared_ptr<const core::ExecutionLog> log() const;
+
+  /// Becomes the current run; zoom, limit, selection and cursor start anew.
+  void open(Run run);
+  void addForComparison(Run run);
+  void close(std::size_t index);
+  void setReport(int report);
+
+  [[nodiscard]] TimeRange zoom() const { return zoom_; }  // empty: not set yet
+  void setZoom(TimeRange range);
+  [[nodiscard]] std::optional<TimeRange> limit() const { return limit_; }
+  void setLimit(std::optional<TimeRange> range);
+  [[nodiscard]] const Selection& selection() const { return selection_; }
+  void select(const Selection& selection);
+  [[nodiscard]] std::optional<core::Picoseconds> cursor() const { return cursor_; }
+  void setCursor(std::optional<core::Picoseconds> time);
+  [[nodiscard]] Theme theme() const { return theme_; }
+  void setTheme(Theme theme);
+  /// Key of the view in front ("timeline").
+  [[nodiscard]] const QString& view() const { return view_; }
+  void setView(const QString& key);
+
+  /// Steps through selections, zooms, limits and views.
+  void back();
+  void forward();
+  [[nodiscard]] bool canGoBack() const;
+  [[nodiscard]] bool canGoForward() const;
+
+  /// "vsim://run/42?view=timeline&report=0&begin=..&end=..&select=slice:3:17": picoseconds.
+  [[nodiscard]] QString toUrl() const;
+  /// Applies all but the run. False: not such a URL; nothing is changed.
+  bool applyUrl(const QString& url);
+
+ signals:
+  void runsChanged();  // opened, closed, another report: everything is new
+  void zoomChanged();
+  void limitChanged();
+  void selectionChanged();
+  void cursorChanged();
+  void themeChanged();
+  void viewChanged();
+  void historyChanged();
+
+ private:
+  struct State {
+    TimeRange zoom;
+    std::optional<TimeRange> limit;
+    Selection selection;
+    QString view;
+    friend bool operator==(const State&, const State&) = default;
+  };
+  [[nodiscard]] State state() const { return {zoom_, limit_, selection_, view_}; }
+  void remember();
+  void restore(const State& state);
+
+  std::vector<Run> runs_;
+  int report_ = 0;
+  TimeRange zoom_;
+  std::optional<TimeRange> limit_;
+  Selection selection_;
+  std::optional<core::Picoseconds> cursor_;
+  Theme theme_ = Theme::light;
+  QString view_;
+  std::vector<State> history_;
+  std::size_t now_ = 0;  // in history_
+};
+
+}  // namespace vsim::gui
