@@ -1,7 +1,10 @@
 #include "gpu/calibrate/measured_profile.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
+#include <tuple>
 
 namespace vsim::gpu {
 
@@ -34,6 +37,47 @@ void fillPeaks(const core::Profile& profile, core::GpuSpec& gpu) {
     bestMemory = std::max(bestMemory, bandwidth);
   }
   gpu.hbmBytesPerSecond = bestCopy > 0 ? bestCopy : bestMemory;
+}
+
+auto keyOf(const core::ProfiledCollective& c) {
+  return std::tuple(c.kind, c.bytes, c.ranks, c.ranksPerNode, c.stride, c.dtype, c.aligned);
+}
+auto keyOf(const ProfiledOperation& o) {
+  return std::tuple(o.name, o.kind, o.dtype, std::tuple(o.m, o.n, o.k, o.groups),
+                    std::tuple(o.batch, o.sequence, o.heads, o.kvHeads, o.headDim), o.bytes);
+}
+auto keyOf(const core::ProfiledInterference& i) {
+  return std::tuple(i.kind, i.bytes, i.ranks, i.ranksPerNode);
+}
+
+/// `count` more of the same were merged into `into` before.
+template <class Point>
+void mergeTimes(Point& into, const Point& other, int count) {
+  const double mean = (into.seconds * count + other.seconds) / (count + 1);
+  into.origin.relativeError = std::max({into.origin.relativeError, other.origin.relativeError,
+                                        std::abs(into.seconds - other.seconds) / 2 / mean});
+  into.seconds = mean;
+}
+void mergeTimes(core::ProfiledInterference& into, const core::ProfiledInterference& other, int count) {
+  into.computeSlowdown = (into.computeSlowdown * count + other.computeSlowdown) / (count + 1);
+  into.stretch = (into.stretch * count + other.stretch) / (count + 1);
+}
+
+/// What a profile cannot tell apart (in place or not, with a window or without) becomes one entry: the mean,
+/// as uncertain as the difference.
+template <class Point>
+void mergeEqual(std::vector<Point>& points) {
+  std::map<decltype(keyOf(points.front())), std::pair<std::size_t, int>> seen;
+  std::vector<Point> merged;
+  for (Point& point : points) {
+    const auto [at, added] = seen.try_emplace(keyOf(point), merged.size(), 1);
+    if (added) {
+      merged.push_back(std::move(point));
+    } else {
+      mergeTimes(merged[at->second.first], point, at->second.second++);
+    }
+  }
+  points = std::move(merged);
 }
 
 std::string sourceText(const MachineFacts& facts, const JobLayout& layout, const std::string& started) {
@@ -83,6 +127,9 @@ core::Profile measuredProfile(const MachineFacts& facts, const Schedule& schedul
     planned.measurement->store(profile, std::move(origin));
     if (planned.locality) crossed.insert(*planned.locality);
   }
+  mergeEqual(profile.collectives);
+  mergeEqual(profile.operations);
+  mergeEqual(profile.interference);
   core::ProfiledHardware hardware;
   hardware.executor = facts.executor;
   hardware.device = facts.ranks.empty() ? "" : facts.ranks.front().device;

@@ -8,7 +8,7 @@ namespace {
 
 /// Repetitions that find caches, clocks and connections cold.
 constexpr int kWarmUp = 2;
-constexpr int kFirstRepetitions = kWarmUp + 3, kMostRepetitions = 2000;
+constexpr int kFirstRepetitions = kWarmUp + 3, kMostRepetitions = 500;
 constexpr std::size_t kEnoughSamples = 6;
 
 std::string titleOf(const CollectiveSpec& spec) {

@@ -8,7 +8,7 @@ namespace vsim::gpu {
 namespace {
 
 constexpr int kFewestForInterval = 6;
-constexpr int kFewestForDrift = 9;
+constexpr int kFewestForDrift = 3 * kFewestForInterval;
 constexpr double kDriftLimit = 0.03;
 /// Half a 95 % interval in standard errors of a normal distribution.
 constexpr double kStandardErrors = 1.96;
@@ -21,12 +21,25 @@ double deviation(const std::vector<double>& values, double mean) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
-double driftOf(const std::vector<double>& samples) {
-  if (samples.size() < kFewestForDrift) return 0;
+/// Median and interval of samples that exist.
+Estimate intervalOf(std::vector<double> samples) {
+  Estimate result;
+  result.samples = static_cast<int>(samples.size());
+  result.median = median(samples);
+  std::ranges::sort(samples);
+  const auto k = static_cast<std::size_t>(std::max(1, lowerOrderStatistic(result.samples)));
+  result.low = samples[k - 1];
+  result.high = samples[samples.size() - k];
+  return result;
+}
+
+void findDrift(const std::vector<double>& samples, Estimate& result) {
+  if (samples.size() < kFewestForDrift) return;
   const auto third = static_cast<std::ptrdiff_t>(samples.size() / 3);
-  const double first = median({samples.begin(), samples.begin() + third});
-  const double last = median({samples.end() - third, samples.end()});
-  return first > 0 ? last / first - 1 : 0;
+  const Estimate first = intervalOf({samples.begin(), samples.begin() + third});
+  const Estimate last = intervalOf({samples.end() - third, samples.end()});
+  if (first.median > 0) result.drift = last.median / first.median - 1;
+  result.thirdsApart = last.low > first.high || last.high < first.low;
 }
 
 }  // namespace
@@ -57,18 +70,11 @@ int lowerOrderStatistic(int samples) {
 }
 
 Estimate estimate(const std::vector<double>& samples) {
-  Estimate result;
-  result.samples = static_cast<int>(samples.size());
-  if (samples.empty()) return result;
-  result.median = median(samples);
-  std::vector<double> sorted = samples;
-  std::ranges::sort(sorted);
-  const auto k = static_cast<std::size_t>(std::max(1, lowerOrderStatistic(result.samples)));
-  result.low = sorted[k - 1];
-  result.high = sorted[sorted.size() - k];
+  if (samples.empty()) return {};
+  Estimate result = intervalOf(samples);
   const double mean = std::reduce(samples.begin(), samples.end()) / static_cast<double>(samples.size());
   if (samples.size() > 1 && mean > 0) result.variation = deviation(samples, mean) / mean;
-  result.drift = driftOf(samples);
+  findDrift(samples, result);
   return result;
 }
 
@@ -83,9 +89,6 @@ double Estimate::relativeError() const {
   return std::max({own, samples < kFewestForInterval ? kErrorOfFew : 0.0, kSmallestError});
 }
 
-bool Estimate::drifted() const {
-  return samples >= kFewestForDrift && std::abs(drift) > kDriftLimit &&
-         std::abs(drift) > 2 * relativeHalfWidth();
-}
+bool Estimate::drifted() const { return thirdsApart && std::abs(drift) > kDriftLimit; }
 
 }  // namespace vsim::gpu

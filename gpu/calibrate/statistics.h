@@ -13,14 +13,16 @@ struct Estimate {
   /// the extremes).
   double low = 0, high = 0;
   double variation = 0;  // standard deviation over mean
-  double drift = 0;      // median of the last third over that of the first third, minus 1; 0 below 9 samples
+  /// Median of the last third over that of the first third, minus 1; 0 below 18 samples.
+  double drift = 0;
+  bool thirdsApart = false;  // the intervals of these two medians do not meet
 
   /// Half the interval as a fraction of the median; 1 where five samples or fewer say little.
   [[nodiscard]] double relativeHalfWidth() const;
   /// One standard error as a fraction, as profiles state it.
   [[nodiscard]] double relativeError() const;
-  /// The machine became slower (or faster) while it was measured: by more than 3 %, and by more than the
-  /// median is uncertain.
+  /// The machine became slower (or faster) while it was measured: by more than 3 %, and by more than
+  /// the medians at its beginning and end are uncertain.
   [[nodiscard]] bool drifted() const;
 };
 
