@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include "gpu/job/hub.h"
+
+#include <algorithm>
 
 namespace vsim::gpu {
 namespace {

@@ -1,9 +1,9 @@
+#include "gpu/job/hub.h"
+
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
-
-#include "gpu/job/hub.h"
 
 namespace vsim::gpu {
 namespace {

@@ -1,9 +1,9 @@
+#include "gpu/job/member.h"
+
 #include <poll.h>
 
 #include <algorithm>
 #include <array>
-
-#include "gpu/job/member.h"
 
 namespace vsim::gpu {
 namespace {
