@@ -36,41 +36,41 @@ HostExecutorOptions executorOptions(const HostMachineOptions& options) {
 
 }  // namespace
 
-HostMachine::HostMachine(std::unique_ptr<Job> job, std::unique_ptr<ProcessTransport> transport)
-    : job_(std::move(job)), transport_(std::move(transport)) {}
+HostMachine::HostMachine(Job& job, std::unique_ptr<ProcessTransport> transport)
+    : job_(job), transport_(std::move(transport)) {}
 
 HostMachine::~HostMachine() {
-  job_->onFailure({});
-  job_->setStatus({});
+  job_.onFailure({});
+  job_.setStatus({});
   // Leaving MPI is collective: only when everybody does.
-  if (transport_ && !job_->failure() && job_->exchange("end")) transport_->finalize();
+  if (transport_ && !job_.failure() && job_.exchange("end")) transport_->finalize();
 }
 
 Error HostMachine::failed(const Error& error) {
-  if (job_->processes() == 1) return error;  // nobody to tell: the machine may go on with other programs
-  job_->fail(error);
-  const auto first = job_->failure();
+  if (job_.processes() == 1) return error;  // nobody to tell: the machine may go on with other programs
+  job_.fail(error);
+  const auto first = job_.failure();
   return first ? *first : error;
 }
 
 Result<void> HostMachine::checkProcesses(int ranks) const {
-  const int processes = job_->processes();
+  const int processes = job_.processes();
   if (processes == 1) return {};
   if (ranks != 0 && ranks != processes)
     return fail(fmt::format("{} ranks on {} processes", ranks, processes),
                 "the host executor runs one rank in each process: start as many processes as ranks, or one");
   if (!transport_)
     return fail(fmt::format("{} processes, and nothing that moves data between them", processes));
-  if (transport_->size() != processes || transport_->rank() != job_->process())
+  if (transport_->size() != processes || transport_->rank() != job_.process())
     return fail(fmt::format("MPI says rank {} of {}, the job process {} of {}", transport_->rank(),
-                            transport_->size(), job_->process(), processes),
+                            transport_->size(), job_.process(), processes),
                 "start the processes with mpirun of the MPI that vsim is built with");
   return {};
 }
 
 Result<void> HostMachine::findFacts(int ranks) {
   RankFacts own = hostFacts();
-  own.host = job_->host(job_->process());
+  own.host = job_.host(job_.process());
   if (transport_) own.localRank = transport_->localRank();
   std::vector<RankFacts> mine;
   const int local = transport_ ? 1 : std::max(ranks, 1);
@@ -78,7 +78,7 @@ Result<void> HostMachine::findFacts(int ranks) {
     if (!transport_) own.localRank = rank;
     mine.push_back(own);
   }
-  const auto all = job_->exchange(encodeRankFacts(mine));
+  const auto all = job_.exchange(encodeRankFacts(mine));
   if (!all) return tl::unexpected(all.error());
   for (const std::string& bytes : *all) {
     auto facts = decodeRankFacts(bytes);
@@ -107,38 +107,38 @@ Result<void> HostMachine::start(const HostMachineOptions& options) {
   const core::Bytes ofHost = options.memory > 0 ? options.memory : own.memory / 5 * 4;
   wanted.memoryLimit = ofHost / onHost * ranks();
   for (RankFacts& rank : facts_.ranks) rank.memory /= std::ranges::count(wanted.hosts, rank.host);
-  if (job_->processes() > 1) wanted.onFailure = [job = job_.get()](const Error& error) { job->fail(error); };
+  if (job_.processes() > 1) wanted.onFailure = [job = &job_](const Error& error) { job->fail(error); };
   executor_ = std::make_unique<HostExecutor>(std::move(wanted));
-  job_->setStatus([executor = executor_.get()] { return executor->status(); });
-  job_->onFailure([executor = executor_.get()](const Error& error) { executor->stop(error); });
+  job_.setStatus([executor = executor_.get()] { return executor->status(); });
+  job_.onFailure([executor = executor_.get()](const Error& error) { executor->stop(error); });
   return {};
 }
 
-Result<std::string> HostMachine::broadcast(const std::string& text) { return job_->broadcast(text); }
+Result<std::string> HostMachine::broadcast(const std::string& text) { return job_.broadcast(text); }
 
 /// Programs are compared by a hash first: they are long, and nearly always equal.
 Result<void> HostMachine::agreeOn(const core::StepProgram& program, int steps) {
-  if (job_->processes() == 1) return {};
+  if (job_.processes() == 1) return {};
   const std::string text = fmt::format("{} steps\n{}", steps, core::print(program));
-  const auto hashes = job_->exchange(std::to_string(hashOf(text)));
+  const auto hashes = job_.exchange(std::to_string(hashOf(text)));
   if (!hashes) return tl::unexpected(hashes.error());
   if (std::ranges::adjacent_find(*hashes, std::not_equal_to<>()) == hashes->end()) return {};
-  const auto agreed = agree(*job_, "programs", text);
+  const auto agreed = agree(job_, "programs", text);
   return agreed ? fail("the processes' programs differ") : agreed;
 }
 
 Result<core::ExecutionLog> HostMachine::execute(std::shared_ptr<const core::StepProgram> program, int steps) {
-  if (const auto failure = job_->failure()) return tl::unexpected(*failure);
+  if (const auto failure = job_.failure()) return tl::unexpected(*failure);
   if (!program) return fail("no program to run");
   if (const auto agreed = agreeOn(*program, steps); !agreed) return tl::unexpected(agreed.error());
   auto log = executor_->execute(std::move(program), steps);
-  if (job_->processes() == 1) return log;
+  if (job_.processes() == 1) return log;
   if (!log) return tl::unexpected(failed(log.error()));
   return gather(std::move(*log));
 }
 
 Result<core::ExecutionLog> HostMachine::gather(core::ExecutionLog mine) {
-  const auto all = job_->exchange(encodeProcessLog({mine.ranks, mine.instructionsExecuted}));
+  const auto all = job_.exchange(encodeProcessLog({mine.ranks, mine.instructionsExecuted}));
   if (!all) return tl::unexpected(all.error());
   if (!leads()) return mine;
   mine.ranks.clear();
@@ -152,10 +152,9 @@ Result<core::ExecutionLog> HostMachine::gather(core::ExecutionLog mine) {
   return mine;
 }
 
-Result<std::unique_ptr<HostMachine>> makeHostMachine(const HostMachineOptions& options,
-                                                     std::unique_ptr<Job> job,
+Result<std::unique_ptr<HostMachine>> makeHostMachine(const HostMachineOptions& options, Job& job,
                                                      std::unique_ptr<ProcessTransport> transport) {
-  std::unique_ptr<HostMachine> machine(new HostMachine(std::move(job), std::move(transport)));
+  std::unique_ptr<HostMachine> machine(new HostMachine(job, std::move(transport)));
   if (const auto started = machine->start(options); !started) return tl::unexpected(started.error());
   return machine;
 }

@@ -33,7 +33,7 @@ class HostMachine : public Machine {
 
   [[nodiscard]] const MachineFacts& facts() const override { return facts_; }
   [[nodiscard]] int ranks() const override { return static_cast<int>(facts_.ranks.size()); }
-  [[nodiscard]] bool leads() const override { return job_->leads(); }
+  [[nodiscard]] bool leads() const override { return job_.leads(); }
   [[nodiscard]] core::Result<std::string> broadcast(const std::string& text) override;
   [[nodiscard]] core::Result<core::ExecutionLog> execute(std::shared_ptr<const core::StepProgram> program,
                                                          int steps) override;
@@ -44,9 +44,8 @@ class HostMachine : public Machine {
 
  private:
   friend core::Result<std::unique_ptr<HostMachine>> makeHostMachine(
-      const HostMachineOptions& options, std::unique_ptr<Job> job,
-      std::unique_ptr<ProcessTransport> transport);
-  HostMachine(std::unique_ptr<Job> job, std::unique_ptr<ProcessTransport> transport);
+      const HostMachineOptions& options, Job& job, std::unique_ptr<ProcessTransport> transport);
+  HostMachine(Job& job, std::unique_ptr<ProcessTransport> transport);
 
   [[nodiscard]] core::Result<void> start(const HostMachineOptions& options);
   [[nodiscard]] core::Result<void> checkProcesses(int ranks) const;
@@ -56,16 +55,16 @@ class HostMachine : public Machine {
   /// Tells the others; answers the job's error.
   core::Error failed(const core::Error& error);
 
-  std::unique_ptr<Job> job_;
+  Job& job_;
   std::unique_ptr<ProcessTransport> transport_;  // may be null
   std::unique_ptr<HostExecutor> executor_;       // uses both
   MachineFacts facts_;
 };
 
-/// Collective over the job's processes. `transport`: needed for more than one process (loadMpiTransport), not
-/// yet begun; null for one. Errors: numbers of ranks and processes that do not fit, those of the transport
-/// and the job.
+/// Collective over the job's processes; `job` outlives the machine. `transport`: needed for more than one
+/// process (loadMpiTransport), not yet begun; null for one. Errors: numbers of ranks and processes that do
+/// not fit, those of the transport and the job.
 [[nodiscard]] core::Result<std::unique_ptr<HostMachine>> makeHostMachine(
-    const HostMachineOptions& options, std::unique_ptr<Job> job, std::unique_ptr<ProcessTransport> transport);
+    const HostMachineOptions& options, Job& job, std::unique_ptr<ProcessTransport> transport);
 
 }  // namespace vsim::gpu

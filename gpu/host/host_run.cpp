@@ -60,7 +60,7 @@ Result<std::vector<std::vector<Communicator*>>> HostExecutor::Run::makeProcessCo
   std::vector<GroupRequest> requests{{"all", allRanks(options.ranks)}};
   for (const core::CommGroup& group : plans.front().program().groups)
     requests.push_back({group.name, membersOf(group, rank)});
-  auto made = options.transport->communicators(requests, control);
+  auto made = options.transport->communicators(requests, control, milliseconds(options.timeout));
   if (!made) return tl::unexpected(made.error());
   communicators = std::move(*made);
   std::vector<std::vector<Communicator*>> result(1);

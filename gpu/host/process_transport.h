@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,9 +33,9 @@ class ProcessTransport {
 
   /// Communicators that this rank is a member of, in the order of the requests; all members of a group ask
   /// for it, and every process asks in the same order. They live no longer than `control` and this object.
-  /// Errors: those of the library; the execution was stopped.
+  /// Errors: those of the library; the execution was stopped; a member does not come in time.
   [[nodiscard]] virtual core::Result<std::vector<std::unique_ptr<Communicator>>> communicators(
-      const std::vector<GroupRequest>& requests, RunControl& control) = 0;
+      const std::vector<GroupRequest>& requests, RunControl& control, std::chrono::milliseconds timeout) = 0;
 
   /// Leaves when all is well: collective, bounded in time. Without it the process ends as one that failed.
   virtual void finalize() = 0;
