@@ -11,7 +11,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kGuestPatience = 10s;  // for a connection to say who it is
-constexpr auto kRefusing = 3s;        // for late processes to come and hear why the job is not formed
+// For late processes to come and hear why the job is not formed; when time was what it lacked, hardly any.
+constexpr auto kRefusing = 3s, kRefusingLate = 300ms;
 constexpr std::size_t kSpareGuests = 64;
 
 std::string secondsText(std::chrono::milliseconds time) {
@@ -158,6 +159,7 @@ void Hub::checkForming(Clock::time_point now) {
   refuseAll(fmt::format("{} of {} processes did not come to {} within {}", namesOf(missing), processes(),
                         options_.address, secondsText(options_.timeout)),
             "were they started, and have they the same MASTER_ADDR and MASTER_PORT?");
+  deadline_ = Clock::now() + kRefusingLate;
 }
 
 }  // namespace vsim::gpu
