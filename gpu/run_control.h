@@ -59,8 +59,8 @@ class RunControl {
 
   std::atomic<std::chrono::steady_clock::time_point> start_ = std::chrono::steady_clock::now();
   std::atomic<bool> stopped_ = false;
-  std::atomic<std::uint64_t> progress_ = 0;
-  mutable std::mutex mutex_;
+  alignas(64) std::atomic<std::uint64_t> progress_ = 0;  // all write: apart from what all read
+  alignas(64) mutable std::mutex mutex_;
   std::optional<core::Error> error_;
   std::function<void(const core::Error&)> tell_;
   std::vector<std::string> hosts_;

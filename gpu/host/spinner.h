@@ -8,9 +8,10 @@ namespace vsim::gpu {
 
 /// Decides whether a wait is worth looking again and again for its end, in place of going to sleep: waking a
 /// sleeping thread costs tens of microseconds, more than most instructions of an idle stream take. It is
-/// while the waits were short lately, for about as long as a wake-up costs, and for fewer threads at once
-/// than the machine has; spinning threads give way to others. A place where waits are long spins once in
-/// vain. Thread-safe; one per place that waits.
+/// while the waits were short lately, for about as long as a wake-up costs, and for twice as many threads at
+/// once as run at once; between looks they give way to others. So a wait costs at most about twice the work
+/// of a sleep, and where waits are long (real kernels, many ranks on few cores) nearly all of them are slept
+/// through. Thread-safe; one per place that waits.
 class Spinner {
  public:
   /// Looks until `done()` or until it is not worth it any more; answers done().
