@@ -12,7 +12,8 @@ using namespace std::chrono_literals;
 
 constexpr auto kGuestPatience = 10s;  // for a connection to say who it is
 // For late processes to come and hear why the job is not formed; when time was what it lacked, hardly any.
-constexpr auto kRefusing = 3s, kRefusingLate = 300ms;
+constexpr auto kRefusing = 3s;
+constexpr auto kRefusingLate = 300ms;
 constexpr std::size_t kSpareGuests = 64;
 
 std::string secondsText(std::chrono::milliseconds time) {
