@@ -20,6 +20,8 @@ constexpr const char* kHelp =
 usage: vsim COMMAND ...
 
   run SCENARIO        simulate a training step; report, store    --json --trace --set --explain
+  run SCENARIO --real run the step on this machine or job, simulate the same, compare  --steps --max-error
+  calibrate [SCENARIO]  measure this machine or job, write a profile; the same as vsim --real  --budget
   plan SCENARIO       the layouts alone: shard sizes, padding   --systems --group-sizes --fuse --json
   program SCENARIO    what one rank's host thread issues in a step
   topo SCENARIO       the cluster; --list: all cluster presets
@@ -34,12 +36,15 @@ examples:
   vsim run moe_10k
   vsim run scenario.yaml --set cluster.gpus=2048 --json result.json --trace trace.json
   vsim show last --explain
+  vsim run SCENARIO --real --executor host               (ranks as threads of this machine's processor)
+  mpirun -np 8 vsim run SCENARIO --real --executor host  (srun and torchrun start GPU ranks alike)
 
 exit codes: 0 done (also when the model does not fit), 1 failed, 2 wrong input
 )";
 
 std::vector<std::string> commandNames() {
-  std::vector<std::string> names{"run", "plan", "program", "topo", "collective", "validate", "runs", "show"};
+  std::vector<std::string> names{"run",      "plan", "program", "topo",     "collective",
+                                 "validate", "runs", "show",    "calibrate"};
   for (const auto& [name, instead] : laterCommands()) names.push_back(name);
   return names;
 }
@@ -67,9 +72,6 @@ int wrongCommandLine(const std::string& message, const std::string& hint) {
 
 /// What is no command of this version. Answers nothing for the others.
 std::optional<int> refuseCommand(const std::string& name) {
-  if (name == "--real")
-    return wrongCommandLine("--real (measuring this machine's GPUs) is not part of this version",
-                            "`vsim run SCENARIO` simulates");
   for (const auto& [later, instead] : laterCommands())
     if (name == later) return wrongCommandLine(name + " is not part of this version", instead);
   const std::vector<std::string> names = commandNames();
@@ -115,6 +117,7 @@ int parseAndRun(const std::vector<std::string>& arguments) {
   addValidate(app, call);
   addRuns(app, call);
   addShow(app, call);
+  addCalibrate(app, call);
   CLI::App* const command = app.get_subcommand(arguments.front());
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
@@ -140,6 +143,11 @@ int dispatch(const std::vector<std::string>& arguments) {
   if (first == "--version" || first == "-V") {
     print("vsim " VSIM_VERSION "\n");
     return kDone;
+  }
+  if (first == "--real") {  // measures the machine, as `calibrate` does
+    std::vector<std::string> renamed = arguments;
+    renamed.front() = "calibrate";
+    return parseAndRun(renamed);
   }
   if (const auto refused = refuseCommand(first)) return *refused;
   return parseAndRun(arguments);

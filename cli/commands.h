@@ -25,6 +25,7 @@ void addCollective(CLI::App& app, Call& call);
 void addValidate(CLI::App& app, Call& call);
 void addRuns(CLI::App& app, Call& call);
 void addShow(CLI::App& app, Call& call);
+void addCalibrate(CLI::App& app, Call& call);
 
 /// Commands of later versions: name and what serves instead today.
 const std::vector<std::pair<std::string, std::string>>& laterCommands();

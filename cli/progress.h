@@ -13,8 +13,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// `fraction` from 0 to 1.
-  void show(const std::string& what, double fraction);
+  /// `fraction` from 0 to 1; `remainingSeconds` below 0: not known.
+  void show(const std::string& what, double fraction, double remainingSeconds = -1);
 
  private:
   bool isTerminal_;

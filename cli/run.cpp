@@ -8,19 +8,22 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/real_session.h"
+#include "cli/run_real.h"
 #include "cli/scenario_options.h"
 #include "core/report/json.h"
 #include "core/report/text.h"
 #include "traces/chrome_trace.h"
-#include "traces/run_store.h"
 
 namespace vsim::cli {
 namespace {
 
 struct RunCommand {
   ScenarioOptions scenario;
-  std::string json, trace, database;
-  bool doNotStore = false, explain = false, real = false;
+  RealRunOptions onHardware;
+  RunOutput output;
+  bool explain = false, real = false;
+  std::vector<std::string> realOptionsGiven;
 };
 
 std::vector<core::RunReport> reportsOf(const std::vector<app::RunResult>& results) {
@@ -66,59 +69,57 @@ traces::RunRecord recordOf(const app::RunOptions& options, const std::vector<app
   return record;
 }
 
-/// Stores in the named file, or else in the user's; only the former may fail the command.
-int store(const RunCommand& command, const traces::RunRecord& record) {
-  const bool named = !command.database.empty();
-  const auto path = named ? core::Result<std::string>(command.database) : traces::defaultStorePath();
-  const auto saved = path.and_then([](const std::string& file) {
-                           return traces::RunStore::open(file, traces::RunStore::Access::readWrite);
-                         })
-                         .and_then([&](traces::RunStore opened) { return opened.save(record); });
-  if (saved) {
-    note(fmt::format("stored as run {} in {}", *saved, *path));
-    return kDone;
-  }
-  if (named) return reportFailure(saved.error());
-  warn("the run is not stored: " + saved.error().text());
-  return kDone;
-}
-
 core::ResultAll<std::vector<app::RunResult>> simulate(const app::RunOptions& options) {
   ProgressLine line;
   return app::run(options, [&](const std::string& what, double fraction) { line.show(what, fraction); });
 }
 
+/// Options that contradict each other.
+core::Errors contradictions(const RunCommand& command) {
+  const RunOutput& output = command.output;
+  core::Errors errors;
+  if (output.store.none && !output.store.database.empty())
+    errors.push_back({.message = "--db and --no-store exclude each other"});
+  const int toStandardOutput =
+      int{output.json == "-"} + int{output.trace == "-"} + int{command.onHardware.saveProfile == "-"};
+  if (toStandardOutput > 1)
+    errors.push_back({.message = "only one of --json, --trace and --save-profile can go to standard output"});
+  if (!command.real)
+    for (const std::string& name : command.realOptionsGiven)
+      errors.push_back({.message = fmt::format("run: {} goes with --real", name),
+                        .hint = "without --real the step is simulated"});
+  if (command.real && command.explain)
+    errors.push_back(
+        {.message = "run: --explain shows the formulas of a simulation; it does not go with --real"});
+  return errors;
+}
+
 int run(const RunCommand& command, const Call& call) {
-  if (command.real)
-    return reportWrongInput(
-        {{.message = "run --real (running on this machine's GPUs) is not part of this version",
-          .hint = "without --real the step is simulated"}});
-  if (command.doNotStore && !command.database.empty())
-    return reportWrongInput({{.message = "--db and --no-store exclude each other"}});
-  if (command.json == "-" && command.trace == "-")
-    return reportWrongInput({{.message = "--json and --trace cannot both go to standard output"}});
+  if (const core::Errors errors = contradictions(command); !errors.empty())
+    return command.real && followsAnother() ? int{kWrongInput} : reportWrongInput(errors);
+  if (command.real) return runReal(command.scenario, command.onHardware, command.output, call);
   auto options = command.scenario.resolve();
   if (!options) return reportWrongInput(options.error());
   options->explain = command.explain;
-  options->keepLogs = !command.trace.empty() || !command.doNotStore;
+  options->keepLogs = !command.output.trace.empty() || !command.output.store.none;
   const auto results = simulate(*options);
   if (!results) return reportWrongInput(results.error());
 
   printNotes(*results);
   const std::vector<core::RunReport> reports = reportsOf(*results);
-  if (command.json != "-" && command.trace != "-") {
+  if (command.output.json != "-" && command.output.trace != "-") {
     print(core::toText(reports));
     if (command.explain)
       for (const core::RunReport& report : reports) print("\n" + core::explain(report));
   }
   int exitCode = kDone;
   const auto keep = [&](int code) { exitCode = std::max(exitCode, code); };
-  if (!command.json.empty()) {
+  if (!command.output.json.empty()) {
     const std::string name = reports.empty() ? std::string() : reports.front().facts.scenario;
-    keep(writeResult(command.json, core::toJson(name, reports)));
+    keep(writeResult(command.output.json, core::toJson(name, reports)));
   }
-  if (!command.trace.empty()) keep(writeResult(command.trace, traceText(*results)));
-  if (!command.doNotStore) keep(store(command, recordOf(*options, *results, call)));
+  if (!command.output.trace.empty()) keep(writeResult(command.output.trace, traceText(*results)));
+  if (!command.output.store.none) keep(store(command.output.store, recordOf(*options, *results, call)));
   return exitCode;
 }
 
@@ -129,16 +130,18 @@ void addRun(CLI::App& app, Call& call) {
   const auto command = std::make_shared<RunCommand>();
   CLI::App* const sub = app.add_subcommand("run", "simulate the step of a scenario, report, store");
   command->scenario.addTo(*sub);
-  sub->add_option("--json", command->json, "write the result as JSON; - is standard output")
+  sub->add_option("--json", command->output.json, "write the result as JSON; - is standard output")
       ->type_name("FILE");
-  sub->add_option("--trace", command->trace, "write a Chrome/Perfetto trace; - is standard output")
+  sub->add_option("--trace", command->output.trace, "write a Chrome/Perfetto trace; - is standard output")
       ->type_name("FILE");
-  sub->add_option("--db", command->database, "run store (default: in the user's data folder)")
-      ->type_name("FILE");
-  sub->add_flag("--no-store", command->doNotStore, "do not store the run");
+  command->output.store.addTo(*sub);
   sub->add_flag("--explain", command->explain, "show the formulas with their numbers");
-  sub->add_flag("--real", command->real)->group("");
-  sub->callback([command, &call] { call.exitCode = run(*command, call); });
+  sub->add_flag("--real", command->real, "run it on this machine or job, and compare with the simulation");
+  command->onHardware.addTo(*sub);
+  sub->callback([command, sub, &call] {
+    command->realOptionsGiven = RealRunOptions::given(*sub);
+    call.exitCode = run(*command, call);
+  });
 }
 
 }  // namespace vsim::cli
