@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gui/model/time_axis.h"
+#include "gui/model/timeline_data.h"
+
+namespace vsim::gui {
+
+/// Busy time by class of slice, picoseconds.
+using BusyTimes = std::array<core::Picoseconds, kSliceClasses>;
+
+/// Answers how busy a lane is in any range of time without looking at every slice.
+///
+/// Level 1: busy time per class before every 16th slice. A range is then two binary searches and at most 32
+/// slices: exact. 4 bytes a slice.
+/// Level 2: the same sums at the boundaries of kCells equal cells, interpolated inside a cell: no search at
+/// all. Used where a pixel covers two cells or more; totals are conserved, a pixel's share is approximate.
+/// 512 KiB a lane, for lanes of more than kCells slices.
+///
+/// Building is linear in the slices. Immutable; the columns must outlive it.
+class LaneIndex {
+ public:
+  explicit LaneIndex(const LaneColumns& lane);
+
+  static constexpr std::size_t kBlock = 16;
+  static constexpr std::size_t kCells = 8192;
+
+  [[nodiscard]] const LaneColumns& lane() const { return *lane_; }
+  [[nodiscard]] TimeRange span() const { return span_; }
+  [[nodiscard]] bool hasGrid() const { return !grid_.empty(); }
+
+  /// Exact busy time before `time`. O(log n).
+  [[nodiscard]] BusyTimes busyBefore(core::Picoseconds time) const;
+  [[nodiscard]] BusyTimes busyIn(TimeRange range) const;
+
+  /// First slice that ends after `time`; size() when none does. O(log n).
+  [[nodiscard]] std::size_t firstEndingAfter(core::Picoseconds time) const;
+  /// Slices that overlap the range: [first, last).
+  struct Run {
+    std::size_t first = 0, last = 0;
+    [[nodiscard]] std::size_t count() const { return last - first; }
+  };
+  [[nodiscard]] Run slicesIn(TimeRange range) const;
+  /// The slice that covers `time`; else the nearest one within `slack`.
+  [[nodiscard]] std::optional<std::size_t> sliceAt(core::Picoseconds time, core::Picoseconds slack = 0) const;
+
+  enum class Level : std::uint8_t { exact, grid };
+  /// Busy time of every column of the axis, `width` entries. Level::grid is taken where it may be used and
+  /// `allowGrid`; answers which one was.
+  Level columns(const TimeAxis& axis, bool allowGrid, std::span<BusyTimes> out) const;
+
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  void busyBefore(core::Picoseconds time, std::size_t slice, BusyTimes& out) const;
+  void gridBefore(core::Picoseconds time, BusyTimes& out) const;
+  [[nodiscard]] std::size_t gallop(core::Picoseconds time, std::size_t from) const;
+  void buildBlocks();
+  void buildGrid();
+
+  const LaneColumns* lane_;
+  TimeRange span_;
+  std::vector<BusyTimes> blocks_;  // [slice / kBlock]: before that slice
+  std::vector<BusyTimes> grid_;    // [cell boundary]
+};
+
+}  // namespace vsim::gui
