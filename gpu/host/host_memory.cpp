@@ -53,7 +53,7 @@ core::Result<HostMemory::Request> HostMemory::allocate(Index index, Picoseconds 
         fmt::format("out of memory for buffer '{}' of {}: {} of {} are taken", buffer.name,
                     core::formatBytes(buffer.bytes()), core::formatBytes(taken_), core::formatBytes(limit_)),
         "each element of a floating type takes four bytes on the host");
-  pool.free.insert(pool.free.end(), pool.released.begin(), pool.released.end());
+  for (HostBlock* block : pool.released) pool.free[block->data().size()].push_back(block);
   pool.released.clear();
   allocated_ += buffer.bytes();
   byCategory_[static_cast<std::size_t>(buffer.category)] += buffer.bytes();
@@ -63,14 +63,11 @@ core::Result<HostMemory::Request> HostMemory::allocate(Index index, Picoseconds 
 }
 
 HostBlock* HostMemory::take(core::StreamId stream, std::size_t floats) {
-  std::vector<HostBlock*>& free = pools_[stream].free;
-  const auto found = std::find_if(free.begin(), free.end(), [&](HostBlock* block) {
-    return block->data().size() == floats && block->spoiled();
-  });
+  std::deque<HostBlock*>& free = pools_[stream].free[floats];
   HostBlock* block = nullptr;
-  if (found != free.end()) {
-    block = *found;
-    free.erase(found);
+  if (!free.empty() && free.front()->spoiled()) {
+    block = free.front();
+    free.pop_front();
   } else {
     const auto bytes = static_cast<core::Bytes>(floats * sizeof(float));
     if (bytes > limit_ - taken_) return nullptr;

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <atomic>
+#include <deque>
 #include <limits>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -71,7 +73,9 @@ class HostMemory {
   HostBlock* take(core::StreamId pool, std::size_t floats);
 
   struct Pool {
-    std::vector<HostBlock*> released, free;
+    std::vector<HostBlock*> released;
+    // By size, in the order in which the stream spoils them: while the first is not, none is.
+    std::map<std::size_t, std::deque<HostBlock*>> free;
   };
   const core::StepProgram& program_;
   Leftover leftover_;
