@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/cluster/cluster_catalogue.h"
+#include "app/cluster.h"
+#include "sim/cluster/described_cluster.h"
 
 namespace vsim::app {
 namespace {
@@ -23,33 +24,63 @@ constexpr double kDriverAllocateUs = 300.0;
 /// rank's own program does not show.
 constexpr double kJitterPerDoubling = 0.01;
 
-}  // namespace
-
-ResultAll<CostModels> costModels(const Scenario& scenario) {
-  Profile profile;
-  if (!scenario.profilePath.empty()) {
-    auto read = readProfile(scenario.profilePath);
-    if (!read) return tl::unexpected(read.error());
-    profile = std::move(*read);
-  }
-  return costModels(scenario, std::move(profile));
-}
-
-ResultAll<CostModels> costModels(const Scenario& scenario, Profile profile) {
-  auto cluster = sim::clusterPreset(scenario.cluster.preset);
-  if (!cluster) return tl::unexpected(Errors{cluster.error()});
+ResultAll<CostModels> modelsOf(const Scenario& scenario, const ClusterHardware& cluster,
+                               const Profile& profile) {
   auto parameters = sim::KernelModel::loadParameters();
   if (!parameters) return tl::unexpected(Errors{parameters.error()});
   const sim::KernelSoftware software{.attention = scenario.software.attention,
                                      .compile = scenario.software.compile,
                                      .year = scenario.software.year};
-  CostModels models{.cluster = *cluster,
+  const auto kernels = [&] {
+    if (cluster.gpu.computeCapability == 0) return sim::ProfiledKernels(cluster.gpu, profile);
+    return sim::ProfiledKernels(sim::KernelModel(cluster.gpu, std::move(*parameters), software), profile);
+  };
+  CostModels models{.cluster = cluster,
                     .profile = profile,
-                    .kernels = sim::KernelModel(cluster->gpu, std::move(*parameters), software),
-                    .collectives = sim::ProfiledCollectives(sim::CollectiveModel(*cluster), profile),
+                    .kernels = kernels(),
+                    .collectives = sim::ProfiledCollectives(sim::CollectiveModel(cluster), profile),
                     .compiled = scenario.software.compile};
-  models.nodes = std::max<std::int64_t>(1, scenario.cluster.gpus / std::max(1, cluster->gpusPerNode));
+  models.nodes = std::max<std::int64_t>(1, scenario.cluster.gpus / std::max(1, cluster.gpusPerNode));
   return models;
+}
+
+/// A measured cost of the host, or the estimate.
+Picoseconds hostTime(const std::optional<ProfiledHost>& host, double ProfiledHost::*measuredSeconds,
+                     double estimateUs) {
+  if (host && *host.*measuredSeconds > 0) return picosecondsFromSeconds(*host.*measuredSeconds);
+  return picosecondsFromMicroseconds(estimateUs);
+}
+
+}  // namespace
+
+ResultAll<CostModels> costModels(const Scenario& scenario) {
+  auto cluster = clusterHardware(scenario);
+  if (!cluster) return tl::unexpected(cluster.error());
+  const std::string& path =
+      scenario.profilePath.empty() ? scenario.cluster.profilePath : scenario.profilePath;
+  Profile profile;
+  if (!path.empty()) {
+    auto read = readProfile(path);
+    if (!read) return tl::unexpected(read.error());
+    profile = std::move(*read);
+  }
+  return modelsOf(scenario, *cluster, profile);
+}
+
+ResultAll<CostModels> costModels(const Scenario& scenario, Profile profile) {
+  if (!profile.hardware) {
+    auto cluster = clusterHardware(scenario);
+    if (!cluster) return tl::unexpected(cluster.error());
+    return modelsOf(scenario, *cluster, profile);
+  }
+  auto cluster = sim::describedCluster(*profile.hardware);
+  if (!cluster) return tl::unexpected(Errors{cluster.error()});
+  if (cluster->nicsPerNode == 0 || cluster->nicBytesPerSecond <= 0) {
+    // NICs that were not found are no limit to what was measured: faster than any NIC of today, one a GPU.
+    cluster->nicsPerNode = cluster->gpusPerNode;
+    cluster->nicBytesPerSecond = 100e9;
+  }
+  return modelsOf(scenario, *cluster, profile);
 }
 
 CostTable costTable(const StepProgram& program, const CostModels& models) {
@@ -57,12 +88,7 @@ CostTable costTable(const StepProgram& program, const CostModels& models) {
   const double jitter = 1.0 + kJitterPerDoubling * std::log2(static_cast<double>(models.nodes));
   table.operations.reserve(program.operations.size());
   for (const Operation& operation : program.operations) {
-    Cost cost;
-    if (auto measured = matchOperation(models.profile, operation)) {
-      cost = *measured;
-    } else {
-      cost = models.kernels.cost(operation);
-    }
+    Cost cost = models.kernels.cost(operation);
     cost.time = static_cast<Picoseconds>(static_cast<double>(cost.time) * jitter);
     // A memory-bound kernel on a side stream takes the HBM bandwidth that compute would have had.
     if (operation.kind == OpKind::memory) cost.slowdown = 1.0;
@@ -74,9 +100,10 @@ CostTable costTable(const StepProgram& program, const CostModels& models) {
     table.collectives.push_back(models.collectives.cost(c.kind, elements * bytesOf(c.dtype),
                                                         program.groups[c.group], c.aligned16, c.dtype));
   }
-  table.launch = picosecondsFromMicroseconds(models.compiled ? kCompiledLaunchUs : kEagerLaunchUs);
-  table.hostCall = picosecondsFromMicroseconds(kHostCallUs);
-  table.driverAllocate = picosecondsFromMicroseconds(kDriverAllocateUs);
+  const auto& host = models.profile.host;
+  table.launch = hostTime(host, &ProfiledHost::launch, models.compiled ? kCompiledLaunchUs : kEagerLaunchUs);
+  table.hostCall = hostTime(host, &ProfiledHost::call, kHostCallUs);
+  table.driverAllocate = hostTime(host, &ProfiledHost::driverAllocate, kDriverAllocateUs);
   return table;
 }
 
@@ -84,6 +111,7 @@ Bytes contextBytes(const GpuSpec& gpu) {
   // A CUDA context with the framework's modules loaded takes 0.4 to 0.6 GiB on Ampere and later (nvidia-smi
   // of an idle process), cuBLAS keeps a workspace of 32 MiB on compute capability 9.0 and 8 MiB before.
   constexpr Bytes kMebi = Bytes{1} << 20;
+  if (gpu.computeCapability == 0) return 0;
   return (gpu.computeCapability >= 90 ? 550 + 32 : 450 + 8) * kMebi;
 }
 
@@ -92,6 +120,7 @@ Bytes ncclBytes(const StepProgram& program, const CostModels& models) {
   // two connections per channel.
   constexpr Bytes kPerConnection = 524'288 + 4'915'200 + 4'194'304;
   Bytes total = 0;
+  if (models.cluster.gpu.computeCapability == 0) return total;
   for (const CommGroup& group : program.groups) {
     if (group.size < 2) continue;
     const int channels =

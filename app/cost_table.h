@@ -5,7 +5,7 @@
 #include "core/profile/profile.h"
 #include "core/program/step_program.h"
 #include "core/scenario/scenario.h"
-#include "sim/compute/kernel_model.h"
+#include "sim/compute/profiled_kernels.h"
 #include "sim/network/profiled_collectives.h"
 
 namespace vsim::app {
@@ -14,23 +14,25 @@ namespace vsim::app {
 struct CostModels {
   core::ClusterHardware cluster;
   core::Profile profile;  // empty: none
-  sim::KernelModel kernels;
+  sim::ProfiledKernels kernels;
   sim::ProfiledCollectives collectives;
   bool compiled = false;
   std::int64_t nodes = 1;
 };
 
-/// Models for a scenario: cluster preset, kernel parameters, profile where it names one.
+/// Models for a scenario: its cluster, kernel parameters, and the profile that it names, else that of its
+/// cluster where a profile describes it.
 core::ResultAll<CostModels> costModels(const core::Scenario& scenario);
-/// The same with `profile` in place of the one that the scenario names.
+/// Models of the hardware that `profile` was measured on (the scenario's cluster where it does not say), with
+/// its costs: for predicting what runs on that hardware.
 core::ResultAll<CostModels> costModels(const core::Scenario& scenario, core::Profile profile);
 
-/// Cost of every operation and collective of `program`. Each operation: the profile's point where it fits,
-/// else the kernel model. Each collective: point, fit, model, in this order.
+/// Cost of every operation and collective of `program`, by ProfiledKernels and ProfiledCollectives. Host
+/// costs: those of the profile, estimates where it has none.
 core::CostTable costTable(const core::StepProgram& program, const CostModels& models);
 
 /// Memory outside the caching allocator: CUDA context and library workspaces, and what NCCL holds for the
-/// program's communicators.
+/// program's communicators. Processors (compute capability 0) have neither.
 core::Bytes contextBytes(const core::GpuSpec& gpu);
 core::Bytes ncclBytes(const core::StepProgram& program, const CostModels& models);
 

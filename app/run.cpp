@@ -9,6 +9,7 @@
 
 #include "app/load.h"
 #include "app/prediction.h"
+#include "app/profile_notes.h"
 
 namespace vsim::app {
 namespace {
@@ -73,10 +74,13 @@ core::ResultAll<std::vector<RunResult>> run(const RunOptions& options, const Pro
       auto prediction = predict(graph, scenario, *prepared, *models, options.keepLogs);
       if (!prediction) return tl::unexpected(core::Errors{prediction.error()});
       prediction->report.facts.wallSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
+      std::vector<std::string> notes = notesOf(scenario);
+      for (std::string& note : profileNotes(scenario, *models, *prediction->log))
+        notes.push_back(std::move(note));
       results.push_back({.report = std::move(prediction->report),
                          .log = std::move(prediction->log),
                          .scenarioText = text,
-                         .notes = notesOf(scenario)});
+                         .notes = std::move(notes)});
       notePadding(*prepared, results.back().notes);
       begin = Clock::now();
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cluster.h"
 #include "app/load.h"
 #include "sim/cluster/cluster_catalogue.h"
 #include "sim/cluster/topology.h"
@@ -12,8 +13,8 @@ core::ResultAll<std::string> topologyText(const RunOptions& options) {
   auto scenarios = loadScenarios(options);
   if (!scenarios) return tl::unexpected(scenarios.error());
   const core::Scenario& scenario = scenarios->front();
-  auto cluster = sim::clusterPreset(scenario.cluster.preset);
-  if (!cluster) return tl::unexpected(core::Errors{cluster.error()});
+  const auto cluster = clusterHardware(scenario);
+  if (!cluster) return tl::unexpected(cluster.error());
   auto text = sim::describeTopology(*cluster, scenario.cluster.gpus);
   if (!text) return tl::unexpected(core::Errors{text.error()});
   return *text;
