@@ -28,7 +28,7 @@ struct DeviceOptions {
   bool unloggedKernels = true;
 
   // For tests of data; none of these waits in the middle of a step.
-  bool poison = false;        // memory is made of NaNs whenever it is allocated, in the order of its stream
+  bool poison = false;        // released memory is made of NaNs where its stream may use it again
   bool keepContents = false;  // what buffers hold at the end is kept for DeviceMachine::contents
   /// Buffers whose contents are copied when an instruction (into StepProgram::step) has run; the observer
   /// gets them after the last step.

@@ -182,29 +182,43 @@ void DeviceRank::collect() {
 }
 
 /// A communicator runs one collective at a time, whatever streams they are on: the one behind begins when the
-/// one before has ended, though its stream came to it earlier.
+/// one before has ended, though its stream came to it earlier; and that has ended by the end of the one
+/// behind, though its own stream noted it later.
 void DeviceRank::serializeCommunicators() {
-  std::vector<core::Picoseconds> free(program_.groups.size(), 0);
-  for (core::Slice& slice : log_.slices) {
+  const auto groupOf = [&](const core::Slice& slice) {
     const Instruction& instruction = program_.step[slice.instruction];
-    if (instruction.kind != InstructionKind::collective) continue;
-    core::Picoseconds& since = free[program_.collectives[instruction.operand].group];
-    slice.begin = std::min(std::max(slice.begin, since), slice.end);
-    since = slice.end;
+    return instruction.kind == InstructionKind::collective ? program_.collectives[instruction.operand].group
+                                                           : kNone;
+  };
+  std::vector<core::Slice*> other(program_.groups.size(), nullptr);  // [group]: the neighbour
+  for (auto slice = log_.slices.rbegin(); slice != log_.slices.rend(); ++slice) {
+    const Index group = groupOf(*slice);
+    if (group == kNone) continue;
+    if (other[group] != nullptr) slice->end = std::min(slice->end, other[group]->end);
+    other[group] = &*slice;
+  }
+  std::ranges::fill(other, nullptr);
+  for (core::Slice& slice : log_.slices) {
+    const Index group = groupOf(slice);
+    if (group == kNone) continue;
+    if (other[group] != nullptr) slice.begin = std::max(slice.begin, other[group]->end);
+    other[group] = &slice;
   }
 }
 
 void DeviceRank::keepContents() {
   for (Index b = 0; b < program_.buffers.size(); ++b) {
     const core::Buffer& buffer = program_.buffers[b];
-    if (!parts_->memory->live(b) || !isFloating(buffer.dtype)) continue;
+    if (!parts_->memory->live(b)) continue;
+    // Bytes without a type of their own are optimizer states.
+    const core::DType type = isFloating(buffer.dtype) ? buffer.dtype : core::DType::fp32;
     std::vector<std::byte> bytes(static_cast<std::size_t>(buffer.elements * core::bytesOf(buffer.dtype)));
     if (!bytes.empty())
       context_.check(
           set_.api.copyToHost(bytes.data(), parts_->memory->at(b), bytes.size(), parts_->streams[0]));
     context_.check(set_.api.synchronize(parts_->streams[0]));
-    contents_[b].resize(static_cast<std::size_t>(buffer.elements));
-    loadElements(buffer.dtype, bytes.data(), contents_[b]);
+    contents_[b].resize(bytes.size() / static_cast<std::size_t>(core::bytesOf(type)));
+    loadElements(type, bytes.data(), contents_[b]);
   }
 }
 

@@ -20,7 +20,8 @@ RankMemory::RankMemory(const RankContext& context, const core::StepProgram& prog
       events_(context, false),
       tickets_(streams.size()),
       memory_(options.makeMemory(segments_)),
-      live_(program.buffers.size()) {
+      live_(program.buffers.size()),
+      released_(streams.size()) {
   memory_->setProgress([this](StreamId stream) { return issueTicket(stream); },
                        [this](StreamId stream, std::uint64_t ticket) { return completed(stream, ticket); });
 }
@@ -78,15 +79,28 @@ void RankMemory::allocate(Index index, Picoseconds time, int step) {
   const Bytes before = totals_.allocated;
   totals_ = memory_->totals();
   const Bytes charged = totals_.allocated - before;
-  live_[index] = {block->address, charged, true};
+  live_[index] = {block->address, charged, true, false};
   byCategory_[static_cast<std::size_t>(buffer.category)] += charged;
   updatePeak(peak_, time);
   updatePeak(stepPeak_, time);
   note(index, time, step, true);
+  if (poison_) poisonReleased(buffer, *block);
+}
+
+/// From the first request behind its release on, work of the pool's stream may use a block: there it is
+/// spoiled. Not what is handed out at once: its user may be another stream, in order with the release alone.
+void RankMemory::poisonReleased(const core::Buffer& buffer, const core::MemoryModel::Block& taken) {
   constexpr int kPoison = 0xff;  // all ones is a NaN of every floating type
-  if (poison_ && buffer.bytes() > 0)
-    context_.check(context_.api.fillBytes(reinterpret_cast<void*>(block->address), kPoison,
-                                          static_cast<std::size_t>(buffer.bytes()), streams_[buffer.stream]));
+  if (taken.waitedForDevice)     // segments may have been given back
+    for (std::vector<Released>& released : released_) released.clear();
+  const std::uint64_t end = taken.address + static_cast<std::uint64_t>(buffer.bytes());
+  for (const Released& block : released_[buffer.stream]) {
+    if (block.address < end && taken.address < block.address + static_cast<std::uint64_t>(block.bytes))
+      continue;
+    context_.check(context_.api.fillBytes(reinterpret_cast<void*>(block.address), kPoison,
+                                          static_cast<std::size_t>(block.bytes), streams_[buffer.stream]));
+  }
+  released_[buffer.stream].clear();
 }
 
 void RankMemory::release(Index index, Picoseconds time, int step) {
@@ -97,12 +111,15 @@ void RankMemory::release(Index index, Picoseconds time, int step) {
   totals_ = memory_->totals();
   byCategory_[static_cast<std::size_t>(buffer.category)] -= live.charged;
   live.live = false;
+  if (poison_ && !live.recorded && buffer.bytes() > 0)
+    released_[buffer.stream].push_back({live.address, buffer.bytes()});
   note(index, time, step, false);
 }
 
 void RankMemory::recordStream(Index buffer, StreamId stream) {
   static_cast<void>(at(buffer));
   memory_->recordStream(live_[buffer].address, stream);
+  live_[buffer].recorded = true;
 }
 
 void RankMemory::note(Index buffer, Picoseconds time, int step, bool allocated) {

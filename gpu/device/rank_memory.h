@@ -43,11 +43,16 @@ class RankMemory {
   struct Live {
     std::uint64_t address = 0;
     core::Bytes charged = 0;  // what the allocator's total grew by
-    bool live = false;
+    bool live = false, recorded = false;
+  };
+  struct Released {
+    std::uint64_t address = 0;
+    core::Bytes bytes = 0;
   };
   std::uint64_t issueTicket(core::StreamId stream);
   bool completed(core::StreamId stream, std::uint64_t ticket);
   void note(core::Index buffer, core::Picoseconds time, int step, bool allocated);
+  void poisonReleased(const core::Buffer& buffer, const core::MemoryModel::Block& taken);
   void updatePeak(core::MemoryPeak& peak, core::Picoseconds time) const;
   [[noreturn]] void exhausted(core::Index buffer);
   [[nodiscard]] std::string nameOf(core::Index buffer) const;
@@ -58,9 +63,10 @@ class RankMemory {
   bool poison_;
   DeviceSegments segments_;
   EventPool events_;
-  std::vector<Tickets> tickets_;               // [stream]
-  std::unique_ptr<core::MemoryModel> memory_;  // after what it calls
-  std::vector<Live> live_;                     // [buffer]
+  std::vector<Tickets> tickets_;                 // [stream]
+  std::unique_ptr<core::MemoryModel> memory_;    // after what it calls
+  std::vector<Live> live_;                       // [buffer]
+  std::vector<std::vector<Released>> released_;  // [pool]: not yet poisoned
   core::MemoryModel::Totals totals_;
   std::array<core::Bytes, 9> byCategory_{};
   core::MemoryPeak peak_, stepPeak_;

@@ -1,0 +1,140 @@
+// Kernels of the stand-in: what they touch is checked; data kernels compute, the others do nothing.
+
+#include "tests/gpu/stand_in/kernels.h"
+#include "tests/gpu/stand_in/stand_in.h"
+
+namespace vsim::test {
+
+using gpu::device::Status;
+
+namespace {
+
+std::size_t width(core::DType type) { return static_cast<std::size_t>(core::bytesOf(type)); }
+std::size_t bytes(std::int64_t elements, core::DType type) {
+  return static_cast<std::size_t>(elements) * width(type);
+}
+
+}  // namespace
+
+Status StandIn::gemm(const gpu::device::GemmCall& call, Stream stream) {
+  const DType out = call.accumulate ? DType::fp32 : call.dtype;
+  return push(
+      "gemm", stream,
+      {{call.a, bytes(call.m * call.k, call.dtype), 16},
+       {call.b, bytes(call.groups * call.k * call.n, call.dtype), 16},
+       {call.c, bytes(call.m * call.n, out), 16}},
+      [] {}, true);
+}
+
+std::size_t StandIn::attentionScratch(const gpu::device::AttentionCall& call) const {
+  return bytes(call.batch * call.heads * call.sequence * call.headDim, call.dtype);
+}
+
+Status StandIn::attention(const gpu::device::AttentionCall& call, Stream stream) {
+  return push(
+      "attention", stream, {{call.data, attentionScratch(call), 16}}, [] {}, true);
+}
+
+Status StandIn::touch(void* scratch, std::size_t scratchBytes, core::Bytes, core::Bytes, Stream stream) {
+  return push(
+      "touch", stream, {{scratch, scratchBytes, 16}}, [] {}, true);
+}
+
+Status StandIn::empty(Stream stream) {
+  return push(
+      "empty", stream, {}, [] {}, true);
+}
+
+Status StandIn::copySegments(const gpu::device::CopyCall& call, Stream stream) {
+  const auto tables = static_cast<std::size_t>(call.segmentCount) * sizeof(gpu::device::CopySegment);
+  return push(
+      "copySegments", stream, {{call.segments, tables, alignof(gpu::device::CopySegment)}},
+      [this, call, number = streamOf(stream) ? streamOf(stream)->device() : 0] {
+        std::int64_t longest = 0, elements = 0;
+        for (std::int64_t s = 0; s < call.segmentCount; ++s) {
+          const gpu::device::CopySegment& segment = call.segments[s];
+          const auto* const from = static_cast<const std::byte*>(call.source);
+          const auto* const to = static_cast<const std::byte*>(call.target);
+          if (!device(number).touches(from + bytes(segment.from, call.sourceType),
+                                      bytes(segment.count, call.sourceType), width(call.sourceType),
+                                      "copySegments") ||
+              !device(number).touches(to + bytes(segment.to, call.targetType),
+                                      bytes(segment.count, call.targetType), width(call.targetType),
+                                      "copySegments"))
+            return;
+          longest = std::max(longest, segment.count);
+          elements += segment.count;
+        }
+        if (longest != call.longest || elements != call.elements)
+          violations_.add("copySegments: the table is not what the call says");
+        test::copySegments(call);
+      },
+      true);
+}
+
+Status StandIn::cast(const void* x, DType xType, void* y, DType yType, std::int64_t elements, bool add,
+                     Stream stream) {
+  return push(
+      "cast", stream, {{x, bytes(elements, xType), width(xType)}, {y, bytes(elements, yType), width(yType)}},
+      [=] { test::cast(x, xType, y, yType, elements, add); }, true);
+}
+
+Status StandIn::scale(void* x, DType type, std::int64_t elements, float factor, Stream stream) {
+  return push(
+      "scale", stream, {{x, bytes(elements, type), width(type)}},
+      [=] { test::scale(x, type, elements, factor); }, true);
+}
+
+Status StandIn::squaredNorm(const void* x, DType type, std::int64_t elements, float* sum, Stream stream) {
+  return push(
+      "squaredNorm", stream, {{x, bytes(elements, type), width(type)}, {sum, sizeof(float), 4}},
+      [=] { test::squaredNorm(x, type, elements, sum); }, true);
+}
+
+Status StandIn::fillSynthetic(void* x, DType type, std::uint64_t base, std::int64_t first,
+                              std::int64_t elements, Stream stream) {
+  return push(
+      "fillSynthetic", stream, {{x, bytes(elements, type), width(type)}},
+      [=] { test::fillSynthetic(x, type, base, first, elements); }, true);
+}
+
+Status StandIn::adamW(const gpu::device::AdamWCall& call, Stream stream) {
+  return push(
+      "adamW", stream,
+      {{call.parameters, bytes(call.elements, call.parameterType), width(call.parameterType)},
+       {call.gradients, bytes(call.elements, call.gradientType), width(call.gradientType)},
+       {call.first, bytes(call.elements, DType::fp32), 4},
+       {call.second, bytes(call.elements, DType::fp32), 4}},
+      [=] { test::adamW(call); }, true);
+}
+
+Status StandIn::quantize(const gpu::device::QuantizeCall& call, Stream stream) {
+  const std::int64_t blocks = (call.elements + call.block - 1) / call.block;
+  return push(
+      "quantize", stream,
+      {{call.values, bytes(call.elements, DType::fp32), 4},
+       {call.codes, bytes(call.elements, DType::uint8), 1},
+       {call.scales, bytes(blocks, DType::fp32), 4}},
+      [=] { test::quantize(call); }, true);
+}
+
+Status StandIn::dequantize(const gpu::device::QuantizeCall& call, float* values, Stream stream) {
+  const std::int64_t blocks = (call.elements + call.block - 1) / call.block;
+  return push(
+      "dequantize", stream,
+      {{values, bytes(call.elements, DType::fp32), 4},
+       {call.codes, bytes(call.elements, DType::uint8), 1},
+       {call.scales, bytes(blocks, DType::fp32), 4}},
+      [=] { test::dequantize(call, values); }, true);
+}
+
+Status StandIn::newtonSchulz(void* x, std::int64_t rows, std::int64_t columns, int, void* scratch,
+                             Stream stream) {
+  const std::int64_t side = std::max(rows, columns);
+  return push(
+      "newtonSchulz", stream,
+      {{x, bytes(rows * columns, DType::bf16), 16}, {scratch, bytes(3 * side * side, DType::bf16), 16}},
+      [] {}, true);
+}
+
+}  // namespace vsim::test
