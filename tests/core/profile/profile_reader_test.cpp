@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
+#include <random>
 
 #include "core/profile/profile.h"
+#include "tests/core/profile/random_profile.h"
 
 using namespace vsim::core;
 
@@ -96,6 +98,136 @@ TEST_CASE("mistakes are told with their place", "[profile]") {
   CHECK(onlyError("terms:\n  - {term: latency, value: 5us}\n").find("unknown term 'latency'") !=
         std::string::npos);
   CHECK(onlyError("name: x\n").find("holds no operation") != std::string::npos);
+}
+
+TEST_CASE("what calibration adds is read", "[profile]") {
+  const auto profile = parseProfile(R"(
+vsim_profile: 1
+source: run
+cluster: {gpu: NVIDIA H200, gpus: 16, gpus_per_node: 8, compute_capability: 90, sms: 132, memory: 140GiB, bf16_peak: 800TFLOP/s, hbm: 4.1TB/s, nvlink: 450GB/s, nics_per_node: 4, nic: 400Gb/s, fabric: clos}
+hardware:
+  executor: cuda
+  device: "NVIDIA H200"
+  started: 2026-11-30T12:00:00Z
+  remark: "clocks throttled"
+  versions: {driver: 580.65, nccl: "2.28.3"}
+  measured: [node, nodes]
+  missing: [racks]
+host: {launch: 4.1us, call: 0.8us, driver_allocate: 210us, error: 0.1}
+collectives:
+  - {kind: all_gather, bytes: 9007199254740993, ranks: 8, ranks_per_node: 1, stride: 8, aligned: false, time: 1ms}
+  - {kind: all_gather, bytes: 9007199254740993, ranks: 8, ranks_per_node: 1, stride: 8, aligned: true, time: 1ms}
+  - {kind: all_gather, bytes: 9007199254740993, ranks: 8, ranks_per_node: 1, stride: 16, aligned: true, time: 1ms}
+interference:
+  - {kind: reduce_scatter, bytes: 64MiB, ranks: 16, ranks_per_node: 8, compute_slowdown: 0.12, stretch: 0, error: 0.2}
+operations:
+  - {name: a, kind: attention_backward, sequence: 4096, head_dim: 128, time: 1ms}
+)",
+                                    "p.yaml");
+  INFO((profile ? std::string() : text(profile.error())));
+  REQUIRE(profile.has_value());
+  REQUIRE(profile->hardware.has_value());
+  const ProfiledHardware& hardware = *profile->hardware;
+  CHECK(hardware.executor == "cuda");
+  CHECK(hardware.cluster.gpu.name == "NVIDIA H200");
+  CHECK(hardware.cluster.gpu.memory == Bytes{140} << 30);
+  CHECK(hardware.cluster.gpu.peakBf16 == 800e12);
+  CHECK(hardware.cluster.gpusPerNode == 8);
+  CHECK(hardware.cluster.nvlinkDomain == 8);
+  CHECK(hardware.cluster.nvSwitch);
+  CHECK(hardware.cluster.nicBytesPerSecond == 50e9);
+  CHECK(hardware.cluster.fabric == FabricKind::clos);
+  CHECK(hardware.versions ==
+        std::vector<std::pair<std::string, std::string>>{{"driver", "580.65"}, {"nccl", "2.28.3"}});
+  CHECK(hardware.missing == std::vector{Locality::racks});
+  CHECK(profile->host->launch == 4.1e-6);
+  CHECK(profile->host->origin.relativeError == 0.1);
+  CHECK(profile->collectives[0].bytes == 9'007'199'254'740'993);
+  CHECK_FALSE(profile->collectives[0].aligned);
+  CHECK_FALSE(profile->collectives[0].anyAlignment);
+  CHECK(profile->collectives[2].stride == 16);
+  CHECK(profile->interference[0].computeSlowdown == 0.12);
+  CHECK(profile->operations[0].kind == OpKind::attentionBackward);
+}
+
+TEST_CASE("an older file states no alignment and describes no hardware", "[profile]") {
+  const auto profile = readProfile(std::string(VSIM_SOURCE_DIR) + "/traces/data/h800_64.yaml");
+  REQUIRE(profile.has_value());
+  CHECK_FALSE(profile->hardware.has_value());
+  CHECK_FALSE(profile->host.has_value());
+  for (const ProfiledCollective& point : profile->collectives) CHECK(point.anyAlignment);
+}
+
+TEST_CASE("mistakes in what calibration adds are told with their place", "[profile]") {
+  const std::string gather =
+      "collectives: [{kind: all_gather, bytes: 1k, ranks: 8, ranks_per_node: 8, time: 1us, ";
+  CHECK(onlyError(gather + "aligned: maybe}]\n") ==
+        "p.yaml:3:94: 'aligned' must be true or false, not 'maybe'");
+  CHECK(onlyError(gather + "stride: 0}]\n").find("'stride' must be between 1 and") != std::string::npos);
+  CHECK(onlyError("host: {launch: 5}\n").find("p.yaml:3:16: 'launch' must be a number with a unit") == 0);
+  CHECK(onlyError("host: {launch: -5us}\n").find("'launch' must be positive") != std::string::npos);
+  CHECK(onlyError("host: {launch: 61s}\n").find("'launch' must be below a minute") != std::string::npos);
+  CHECK(onlyError("host: [1]\n").find("host must be a map") != std::string::npos);
+  CHECK(onlyError("host: {lunch: 1us}\n").find("did you mean 'launch'?") != std::string::npos);
+  const std::string entry = "interference: [{kind: all_gather, bytes: 1k, ranks: 8, ranks_per_node: 8, ";
+  CHECK(onlyError(entry + "compute_slowdown: -1, stretch: 0}]\n").find("between 0 and 1000, not '-1'") !=
+        std::string::npos);
+  CHECK(onlyError(entry + "compute_slowdown: nan, stretch: 0}]\n").find("not 'nan'") != std::string::npos);
+  CHECK(onlyError(entry + "compute_slowdown: 1}]\n").find("an interference needs 'stretch'") !=
+        std::string::npos);
+  CHECK(onlyError("hardware: {executor: [1]}\n").find("'executor' must be a text") != std::string::npos);
+  CHECK(onlyError("hardware: {scale: 0}\n").find("above 0 and at most 1") != std::string::npos);
+  CHECK(onlyError("hardware: {measured: [nod]}\n").find("did you mean 'node'?") != std::string::npos);
+  CHECK(onlyError("hardware: {measured: [node, node]}\n").find("'node' appears twice in 'measured'") !=
+        std::string::npos);
+  CHECK(onlyError("hardware: {measured: [node], missing: [node]}\n").find("both measured and missing") !=
+        std::string::npos);
+  CHECK(onlyError("hardware: {measured: node}\n").find("'measured' must be a list") != std::string::npos);
+  CHECK(onlyError("hardware: {versions: [1]}\n").find("'versions' must be a map") != std::string::npos);
+  CHECK(onlyError("hardware: {versions: {a: [1]}}\n").find("'versions' must be a map of texts") !=
+        std::string::npos);
+  CHECK(onlyError("hardware: {versions: {a: 1, a: 2}}\n").find("'a' appears twice in versions") !=
+        std::string::npos);
+  CHECK(onlyError("cluster: {gpu: x, hbm: 3}\n").find("'hbm' must be a number with a unit") !=
+        std::string::npos);
+  CHECK(onlyError("cluster: {gpu: x, bf16_peak: 3GB/s}\n").find("for example 989TFLOP/s") !=
+        std::string::npos);
+  CHECK(onlyError("cluster: {sms: 1e7}\n").find("'sms' must be between 1 and") != std::string::npos);
+  CHECK(onlyError("cluster: {fabric: close}\n").find("did you mean 'clos'?") != std::string::npos);
+  CHECK(onlyError("cluster: {sms: 1, gpus_per_node: 100000}\n").find("'gpus_per_node' must be between") !=
+        std::string::npos);
+  CHECK(onlyError("operations: [{name: a, kind: gem, time: 1us}]\n").find("did you mean 'gemm'?") !=
+        std::string::npos);
+}
+
+TEST_CASE("random bytes in a written profile end in a profile or in errors, never in anything else",
+          "[profile]") {
+  std::mt19937 random(3);
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    const std::string good = profileText(vsim::test::RandomProfile(seed).make());
+    for (int i = 0; i < 10; ++i) {
+      std::string bad = good;
+      for (int changes = 0; changes < 3; ++changes) {
+        const std::size_t at = random() % bad.size();
+        switch (random() % 3) {
+          case 0:
+            bad[at] = static_cast<char>(random() % 256);
+            break;
+          case 1:
+            bad.erase(at, random() % 20);
+            break;
+          default:
+            bad.insert(at, bad.substr(random() % bad.size(), random() % 20));
+        }
+      }
+      const auto profile = parseProfile(bad, "p.yaml");
+      if (profile) {
+        CHECK(parseProfile(profileText(*profile), "p.yaml").has_value());
+      } else {
+        CHECK_FALSE(profile.error().empty());
+      }
+    }
+  }
 }
 
 TEST_CASE("the same point twice is refused", "[profile]") {
