@@ -132,7 +132,7 @@ core::Error Hub::composed() const {
   const Peer& peer = members_[static_cast<std::size_t>(cause_.process)]->peer;
   if (cause_.told) {
     core::Error error = *cause_.told;
-    error.message = fmt::format("{}: {}", nameOf(cause_.process, peer.host), error.message);
+    error.message = reportOf(cause_.process, peer.host, error.message);
     return error;
   }
   core::Error error{.message = fmt::format("{} {}", nameOf(cause_.process, peer), cause_.what)};

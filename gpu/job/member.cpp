@@ -88,7 +88,7 @@ void Member::fail(const core::Error& error) {
   if (!onOwnThread()) changed_.wait_for(lock, kVerdict, [this] { return failure_ != nullptr; });
   if (failure_ != nullptr) return;
   core::Error named = error;
-  named.message = fmt::format("{}: {}", nameOf(process_, host(process_)), error.message);
+  named.message = reportOf(process_, host(process_), error.message);
   failure_ = std::make_shared<const core::Error>(std::move(named));
   changed_.notify_all();
 }

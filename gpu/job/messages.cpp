@@ -23,6 +23,11 @@ std::string nameOf(int process, const Peer& peer) {
   return fmt::format("rank {} on {} (process {})", process, peer.host, peer.pid);
 }
 
+std::string reportOf(int process, const std::string& host, const std::string& message) {
+  const std::string name = nameOf(process, host);
+  return message.starts_with(name) ? message : fmt::format("{}: {}", name, message);
+}
+
 std::string namesOf(const std::vector<int>& processes) {
   constexpr std::size_t kShown = 8;
   const std::size_t shown = processes.size() > kShown + 1 ? kShown : processes.size();

@@ -20,6 +20,9 @@ struct Peer {
 [[nodiscard]] std::string nameOf(int process, const std::string& host);
 [[nodiscard]] std::string nameOf(int process, const Peer& peer);
 
+/// "rank 2 on hostA: out of memory"; a message that begins so already stays as it is.
+[[nodiscard]] std::string reportOf(int process, const std::string& host, const std::string& message);
+
 /// "rank 2", "ranks 2, 5 and 7", "ranks 1, 2, 3, 4 and 12 more".
 [[nodiscard]] std::string namesOf(const std::vector<int>& processes);
 

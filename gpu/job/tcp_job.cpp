@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <system_error>
 
 #include "gpu/job/handshake.h"
 #include "gpu/job/host_name.h"
@@ -71,10 +72,7 @@ core::Result<Joining> lead(const LaunchEnvironment& launch, HubOptions options) 
   return Joining{std::move(hub), std::move(*connection)};
 }
 
-}  // namespace
-
-core::Result<std::unique_ptr<Job>> joinJob(const LaunchEnvironment& launch, const JoinOptions& options) {
-  if (launch.processes == 1) return singleProcessJob();
+core::Result<std::unique_ptr<Job>> join(const LaunchEnvironment& launch, const JoinOptions& options) {
   // In a large job the leader would be busy with signs of life: about as many a second, whatever its size.
   constexpr int kLargeJob = 256;
   const std::chrono::milliseconds heartbeat =
@@ -91,9 +89,8 @@ core::Result<std::unique_ptr<Job>> joinJob(const LaunchEnvironment& launch, cons
                                      .timeout = options.timeout,
                                      .heartbeat = heartbeat,
                                      .silence = silence});
-    core::Result<Connection> connection =
-        findHub({launch.leaderAddress, candidatePorts(launch.leaderPort, launch.portDerived)}, launch.jobName,
-                deadline);
+    const LeaderPlace leader{launch.leaderAddress, candidatePorts(launch.leaderPort, launch.portDerived)};
+    core::Result<Connection> connection = findHub(leader, launch.jobName, deadline);
     if (!connection) return tl::unexpected(connection.error());
     return Joining{nullptr, std::move(*connection)};
   }();
@@ -108,6 +105,17 @@ core::Result<std::unique_ptr<Job>> joinJob(const LaunchEnvironment& launch, cons
   if (!peers) return tl::unexpected(peers.error());
   return std::make_unique<Member>(std::move(joining->connection), launch.process, *peers,
                                   Member::Timing{heartbeat, silence}, std::move(joining->hub));
+}
+
+}  // namespace
+
+core::Result<std::unique_ptr<Job>> joinJob(const LaunchEnvironment& launch, const JoinOptions& options) {
+  if (launch.processes == 1) return singleProcessJob();
+  try {
+    return join(launch, options);
+  } catch (const std::system_error& error) {  // no more threads or descriptors
+    return core::fail(fmt::format("the processes cannot be brought together: {}", error.what()));
+  }
 }
 
 }  // namespace vsim::gpu

@@ -70,7 +70,7 @@ TEST_CASE("jobs: exchange and broadcast among 2 to 16 processes, and no thread i
 }
 
 TEST_CASE("jobs: empty texts and texts of 8 MiB") {
-  constexpr int kProcesses = 3;
+  constexpr int kProcesses = 2;
   std::vector<JobResult> jobs = joinAll(kProcesses);
   requireAll(jobs);
   std::atomic<int> wrong = 0;
