@@ -1,5 +1,7 @@
 #include "app/real_profile.h"
 
+#include <algorithm>
+
 #include "app/share_outcome.h"
 #include "gpu/calibrate/calibration.h"
 
@@ -18,6 +20,24 @@ std::string unfit(const Profile& profile, const gpu::MachineFacts& facts, double
     if (const std::size_t lacking = operationsWithoutTime(profile, programs); lacking > 0)
       return fmt::format("has no time for {} of the program's kernels", lacking);
   return {};
+}
+
+/// A processor's rates that the time of the calibration did not suffice for: the best that its points show.
+/// They count for kernels without a point alone, and for the MFU.
+void completeBoard(Profile& profile) {
+  if (!profile.hardware) return;
+  GpuSpec& board = profile.hardware->cluster.gpu;
+  double flops = 0, bytes = 0;
+  for (const ProfiledOperation& p : profile.operations) {
+    if (p.seconds <= 0) continue;
+    flops = std::max(flops, 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) *
+                                static_cast<double>(p.k) / p.seconds);
+    if (kindOf(p) == OpKind::memory) bytes = std::max(bytes, static_cast<double>(p.bytes) / p.seconds);
+  }
+  constexpr double kSlowCore = 1e9;  // FLOP/s and bytes/s: any processor of today does more
+  if (board.peakBf16 <= 0) board.peakBf16 = std::max(flops, kSlowCore);
+  if (board.peakFp32 <= 0) board.peakFp32 = board.peakBf16;
+  if (board.hbmBytesPerSecond <= 0) board.hbmBytesPerSecond = std::max(bytes, kSlowCore);
 }
 
 }  // namespace
@@ -84,6 +104,7 @@ Outcome<Profile> profileFor(gpu::Machine& machine, const Scenario& scenario,
     for (std::string& note : measured->notes) run.notes.push_back(std::move(note));
     run.profileName = "measured for this run";
     run.calibrated = true;
+    if (machine.facts().executor == "host") completeBoard(measured->profile);
   }
   return std::move(measured->profile);
 }

@@ -16,10 +16,10 @@
 namespace vsim::app {
 
 struct RealRunOptions {
-  std::string profile{};             // file; empty: the scenario's, else the machine is measured first
-  std::optional<int> steps, warmup;  // instead of the scenario's
-  double budgetSeconds = 60;         // of a calibration
-  std::string started{};             // for a profile that is measured, "2026-11-30T12:00:00Z"
+  std::string profile{};                 // file; empty: the scenario's, else the machine is measured first
+  std::optional<int> steps{}, warmup{};  // instead of the scenario's
+  double budgetSeconds = 60;             // of a calibration
+  std::string started{};                 // for a profile that is measured, "2026-11-30T12:00:00Z"
 };
 
 /// One system on hardware and in simulation.

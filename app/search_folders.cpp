@@ -26,6 +26,7 @@ std::vector<std::string> searchFolders() {
   }
   for (const fs::path& root : roots) {
     add(root / "scenarios");
+    add(root / "scenarios" / "real");
     add(root / "traces" / "data");
   }
   return folders;

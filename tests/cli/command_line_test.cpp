@@ -53,7 +53,7 @@ TEST_CASE("Help and version go to standard output") {
     CHECK(contains(help.out, "examples:"));
     CHECK(help.err.empty());
   }
-  for (const char* command : {"run", "plan", "program", "topo", "validate", "runs", "show"}) {
+  for (const char* command : {"run", "plan", "program", "topo", "validate", "runs", "show", "calibrate"}) {
     const auto help = vsim({command, "--help"});
     CHECK(help.exitCode == 0);
     CHECK(contains(help.out, std::string("vsim ") + command));
@@ -72,7 +72,6 @@ TEST_CASE("Mistakes on the command line: exit code 2, one clear line, nothing on
       {{"valdate", "x"}, "did you mean validate?"},
       {{"zzzzzzzz"}, "--help"},
       {{"-x"}, "a command comes first"},
-      {{"--real"}, "not part of this version"},
       {{""}, "unknown command"},
       {{"run"}, "SCENARIO is required"},
       {{"run", "a", "b"}, "b"},
@@ -83,7 +82,6 @@ TEST_CASE("Mistakes on the command line: exit code 2, one clear line, nothing on
       {{"run", "a", "--set"}, "--set"},
       {{"run", "a", "--set", "x"}, "key=value"},
       {{"run", "a", "--set", "=x"}, "key=value"},
-      {{"run", "a", "--real"}, "not part of this version"},
       {{"run", "a", "--db", "x", "--no-store"}, "exclude each other"},
       {{"run", "a", "--json", "-", "--trace", "-"}, "standard output"},
       {{"run", "a", "--no-store", "--no-store=maybe"}, "no-store"},
@@ -114,7 +112,7 @@ TEST_CASE("Mistakes on the command line: exit code 2, one clear line, nothing on
 
 TEST_CASE("Commands of later versions say so and what serves instead") {
   const Vsim vsim;
-  for (const char* command : {"sweep", "tune", "memory", "import", "export", "compare", "gui", "calibrate"}) {
+  for (const char* command : {"sweep", "tune", "memory", "import", "export", "compare", "gui"}) {
     const auto result = vsim({command, "anything"});
     CHECK(result.exitCode == kWrongInput);
     CHECK(contains(result.err, std::string(command) + " is not part of this version ("));
