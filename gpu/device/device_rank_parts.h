@@ -11,7 +11,8 @@ namespace vsim::gpu::device {
 struct DeviceRank::Parts {
   explicit Parts(const RankContext& rank) : context(rank) {}
   ~Parts() {
-    for (const Event event : events) static_cast<void>(context.api.destroyEvent(event));
+    for (const Event event : events)
+      if (event != nullptr) static_cast<void>(context.api.destroyEvent(event));
     for (const Event event : marks) static_cast<void>(context.api.destroyEvent(event));
     for (const Stream stream : streams) static_cast<void>(context.api.destroyStream(stream));
   }
