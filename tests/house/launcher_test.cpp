@@ -155,3 +155,36 @@ TEST_CASE("launcher: the GUI says when it is not there") {
   CHECK(gui.status == 1);
   CHECK(gui.err == "vsim: the GUI is not part of this version\n");
 }
+
+TEST_CASE("launcher: the plug-in for GPUs is built for those who use it alone") {
+  using Catch::Contains;
+  const SmallCheckout checkout;
+  checkout.tool("nvcc", "exit 0");
+  checkout.write("CMakeLists.txt",
+                 "cmake_minimum_required(VERSION 3.25)\nproject(small LANGUAGES CXX)\nadd_subdirectory(cli)\n"
+                 "if(VSIM_CUDA)\n  add_subdirectory(plugin)\nendif()\n");
+  fs::create_directories(checkout.root() / "plugin");
+  checkout.write("plugin/CMakeLists.txt", "add_library(vsim_cuda SHARED plugin.cpp)\n");
+  checkout.write("plugin/plugin.cpp", "int plugin() { return 1; }\n");
+  const Outcome plain = checkout.run(std::string(kLauncher) + " run");
+  INFO(plain.err);
+  REQUIRE(plain.status == 0);
+  CHECK_THAT(plain.err, !Contains("vsim_cuda"));
+  const Outcome host = checkout.run(std::string(kLauncher) + " --real --executor host");
+  CHECK_THAT(host.err, !Contains("vsim_cuda"));
+  const Outcome real = checkout.run(std::string(kLauncher) + " --real");
+  INFO(real.err);
+  CHECK(real.status == 0);
+  CHECK(real.out == "first--real\n");
+  CHECK_THAT(real.err, Contains("vsim_cuda is ready"));
+  CHECK(checkout.run(std::string(kLauncher) + " --real").err.empty());
+  SECTION("where it cannot be built, vsim itself says what is missing") {
+    checkout.write(
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.25)\nproject(small LANGUAGES CXX)\nadd_subdirectory(cli)\n");
+    const Outcome without = checkout.run(std::string(kLauncher) + " calibrate");
+    INFO(without.err);
+    CHECK(without.status == 0);
+    CHECK(without.out == "firstcalibrate\n");
+  }
+}
