@@ -11,7 +11,7 @@
 namespace vsim::gpu {
 
 struct HostMachineOptions {
-  int ranks = 1;           // threads in a job of one process; else 0 or the number of processes
+  int ranks = 0;           // threads of a job of one process (0: one); else 0 or the number of processes
   std::uint64_t seed = 1;  // of parameters and gradients
   double scale = 1;        // part of each compute kernel's work that is really done; 0: none
   int timeout = 60'000;    // without any progress, milliseconds

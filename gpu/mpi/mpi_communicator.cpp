@@ -10,8 +10,8 @@ using core::CollectiveKind;
 
 namespace {
 
-/// Floats of each other member's input that are taken in at once for a reduction: 16 MiB.
-constexpr std::size_t kReducedAtOnce = std::size_t{1} << 22U;
+/// Floats of each other member's input that are taken in at once for a reduction: 1 MiB.
+constexpr std::size_t kReducedAtOnce = std::size_t{1} << 18U;
 
 std::size_t bytesOf(std::size_t floats) { return floats * sizeof(float); }
 
