@@ -49,7 +49,9 @@ core::Result<std::shared_ptr<Api>> loadPlugin(const std::string& path) {
   if (version() != kApiVersion)
     return missing(fmt::format("{} is of another vsim: its interface has version {}, this vsim's {}", file,
                                version(), kApiVersion));
-  return std::shared_ptr<Api>(make());  // shared: machines keep it as long as they need it
+  std::shared_ptr<Api> api(make());  // shared: machines keep it as long as they need it
+  if (!api) return missing(fmt::format("{} is broken: it makes no interface", file));
+  return api;
 }
 
 core::Result<int> usableDevices(Api& api) {
