@@ -63,3 +63,8 @@ else()
     add_subdirectory(gpu/cuda)
   endif()
 endif()
+
+# The program that checks a device plug-in is built with the plug-in, and with the tests, which run it on a stand-in.
+if(VSIM_TESTS OR TARGET vsim_cuda)
+  add_subdirectory(gpu/cuda/check)
+endif()
