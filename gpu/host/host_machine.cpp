@@ -1,6 +1,10 @@
 #include "gpu/host/host_machine.h"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <iterator>
+#include <thread>
 
 #include "gpu/host/host_facts.h"
 #include "gpu/job/agree.h"
@@ -42,8 +46,15 @@ HostMachine::HostMachine(Job& job, std::unique_ptr<ProcessTransport> transport)
 HostMachine::~HostMachine() {
   job_.onFailure({});
   job_.setStatus({});
+  if (!transport_) return;
   // Leaving MPI is collective: only when everybody does.
-  if (transport_ && !job_.failure() && job_.exchange("end")) transport_->finalize();
+  if (!job_.failure() && job_.exchange("end")) {
+    transport_->finalize();
+    return;
+  }
+  // mpirun ends all processes when the first one has failed; each should be able to say why before that.
+  constexpr std::chrono::milliseconds kLastWords{300};
+  std::this_thread::sleep_for(kLastWords);
 }
 
 Error HostMachine::failed(const Error& error) {

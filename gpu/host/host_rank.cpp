@@ -17,18 +17,24 @@ using core::StreamId;
 
 namespace {
 
+/// A step and an instruction of it in one number.
+constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+std::uint64_t placeOf(int step, Index instruction) {
+  return static_cast<std::uint64_t>(step) << 32U | instruction;
+}
+
 /// Says for as long as it lives what a stream is at.
 class Running {
  public:
-  Running(std::atomic<Index>& place, Index instruction) : place_(place) {
-    place_.store(instruction, std::memory_order_relaxed);
+  Running(std::atomic<std::uint64_t>& place, int step, Index instruction) : place_(place) {
+    place_.store(placeOf(step, instruction), std::memory_order_relaxed);
   }
-  ~Running() { place_.store(kNone, std::memory_order_relaxed); }
+  ~Running() { place_.store(kNowhere, std::memory_order_relaxed); }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
  private:
-  std::atomic<Index>& place_;
+  std::atomic<std::uint64_t>& place_;
 };
 
 }  // namespace
@@ -53,12 +59,13 @@ HostRank::HostRank(const DataPlan& plan, const HostExecutorOptions& options, int
   for (std::size_t s = 0; s < program_.streams.size(); ++s) {
     const std::uint64_t seed = mix(mix(options.seed + static_cast<std::uint64_t>(rank)) + s);
     delays_.emplace_back(static_cast<std::uint32_t>(seed));
-    running_[s] = kNone;
+    running_[s] = kNowhere;
     streams_.push_back(std::make_unique<HostStream>(control));
   }
 }
 
 void HostRank::run(int steps) {
+  steps_ = steps;
   if (!setUp() || !awaitOthers()) return;
   for (step_ = 0; step_ < steps; ++step_) {
     gradients_.clear();
@@ -229,7 +236,7 @@ bool HostRank::launch(const Instruction& instruction, Index index) {
   const bool computes = kernel.role == core::KernelRole::compute && logged != nullptr && !compute_.empty();
   streams_[instruction.stream]->push([this, computes, launch = std::move(launch), logged, index,
                                       observation = observation(index), stream = instruction.stream] {
-    const Running running(running_[stream], index);
+    const Running running(running_[stream], launch.step, index);
     delay(stream);
     if (logged != nullptr) logged->begin = control_.now();
     if (computes) compute_[stream].run(program_.operations[launch.kernel->operation]);
@@ -275,7 +282,7 @@ bool HostRank::communicate(const Instruction& instruction, Index index) {
   streams_[instruction.stream]->push([this, call = std::move(call), communicator, member, turn, rounds,
                                       logged = &slice(instruction, index), observation = observation(index),
                                       stream = instruction.stream] {
-    const Running running(running_[stream], call.instruction);
+    const Running running(running_[stream], call.step, call.instruction);
     delay(stream);
     for (std::uint64_t round = 0; round < rounds; ++round) {
       core::Slice times;
@@ -359,14 +366,17 @@ std::string HostRank::nameOf(Index index) const {
 }
 
 std::string HostRank::position() const {
+  const std::string rank = "rank " + control_.rankName(rank_);
   const Index issuing = issuing_;
-  if (issuing == kNone) return fmt::format("rank {} sets up", control_.rankName(rank_));
+  if (issuing == kNone) return rank + " sets up";
   std::vector<std::string> parts;
   for (std::size_t s = 0; s < running_.size(); ++s)
-    if (const Index index = running_[s]; index != kNone)
-      parts.push_back(fmt::format("stream {} runs {}", program_.streams[s], nameOf(index)));
-  parts.push_back(fmt::format("the host is at {}", nameOf(issuing)));
-  return fmt::format("rank {}, step {}: {}", control_.rankName(rank_), step_.load(), fmt::join(parts, ", "));
+    if (const std::uint64_t place = running_[s]; place != kNowhere)
+      parts.push_back(fmt::format("stream {} runs {} of step {}", program_.streams[s],
+                                  nameOf(static_cast<Index>(place)), place >> 32U));
+  parts.push_back(fmt::format("the host has issued step {} up to {}",
+                              std::min(step_.load(), steps_.load() - 1), nameOf(issuing)));
+  return fmt::format("{}: {}", rank, fmt::join(parts, ", "));
 }
 
 void HostRank::join() {

@@ -82,13 +82,13 @@ class HostRank {
   std::vector<HostCompute> compute_;                              // [stream]; none: kernels only move data
   std::vector<TimedScratch> scratch_;                             // [group]
   std::vector<std::minstd_rand> delays_;                          // [stream]
-  std::vector<std::atomic<core::Index>> running_;                 // [stream]: instruction, or kNone
+  std::vector<std::atomic<std::uint64_t>> running_;               // [stream]: step and instruction it is at
   std::atomic<core::Index> issuing_ = core::kNone;
   std::deque<core::Slice> slices_;  // streams write to it while the host appends
   core::RankLog log_;
   std::uint64_t executed_ = 0;
   bool keepsClock_ = false;
-  std::atomic<int> step_ = 0;
+  std::atomic<int> step_ = 0, steps_ = 1;
   std::vector<std::unique_ptr<HostStream>> streams_;  // last: their threads use the rest
 };
 

@@ -93,7 +93,7 @@ void HostExecutor::Run::play(const std::shared_ptr<Run>& run, int steps) {
     });
   run->watch();
   // Who does not react to a failure (a kernel that never returns) is left behind after a while.
-  constexpr std::chrono::seconds kReaction{2};
+  constexpr milliseconds kReaction{500};
   std::promise<void> joined;
   std::future<void> allEnded = joined.get_future();
   std::thread end([run, hosts = std::move(hosts), joined = std::move(joined)]() mutable {

@@ -37,3 +37,30 @@ TEST_CASE("memory is spoiled where its pool's stream may reuse it, and handed ou
   CHECK(memory.peak().allocated == 3 * 16);
   CHECK(memory.peak().byCategory[static_cast<std::size_t>(category)] == 3 * 16);
 }
+
+TEST_CASE("memory of real runs is not spoiled, reused all the same, and limited") {
+  StepProgram program;
+  program.streams = {"default"};
+  for (const char* name : {"a", "b", "c"})
+    program.buffers.push_back({.name = name,
+                               .stream = 0,
+                               .category = MemoryCategory::temporary,
+                               .dtype = DType::bf16,
+                               .elements = 4});
+  gpu::HostMemory memory(program, gpu::Leftover::kept, 32);
+  const auto a = memory.allocate(0, 0);
+  REQUIRE(a);
+  std::ranges::fill(a->block->data(), 1.0F);
+  REQUIRE(memory.release(0));
+  const auto b = memory.allocate(1, 0);
+  REQUIRE(b);
+  REQUIRE(b->spoil == std::vector{a->block});
+  b->spoil.front()->spoil();
+  CHECK(std::ranges::all_of(a->block->data(), [](float value) { return value == 1.0F; }));
+  CHECK(memory.allocate(0, 0)->block == a->block);
+  CHECK(memory.taken() == 32);
+  const auto c = memory.allocate(2, 0);
+  REQUIRE(!c);
+  CHECK(c.error().message.find("out of memory for buffer 'c' of 8 B: 32 B of 32 B are taken") !=
+        std::string::npos);
+}
