@@ -41,7 +41,7 @@ class SmallCheckout {
     write("cli/CMakeLists.txt", "add_executable(vsim main.cpp)\n");
     program("first");
     installed(
-        "g++ cmake ninja-build libboost-dev libcli11-dev libexpected-dev libfmt-dev "
+        "g++ cmake ninja-build libboost-dev libcli11-dev libeigen3-dev libexpected-dev libfmt-dev "
         "libsqlite3-dev libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev");
     tool("apt-get", "echo \"$@\" >>\"" + (base_ / "apt.txt").string() + "\"; exit 1");
     tool("sudo", "exit 1");
@@ -132,7 +132,7 @@ TEST_CASE("launcher: missing packages") {
   using Catch::Contains;
   const SmallCheckout checkout;
   checkout.installed(
-      "cmake ninja-build libboost1.74-dev libcli11-dev libexpected-dev libfmt-dev "
+      "cmake ninja-build libboost1.74-dev libcli11-dev libeigen3-dev libexpected-dev libfmt-dev "
       "libsqlite3-dev libyaml-cpp-dev nlohmann-json3-dev");
   SECTION("nobody may install: the one command, and 2") {
     checkout.tool("id", "echo 1000");
