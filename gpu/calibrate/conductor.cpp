@@ -40,7 +40,10 @@ Conductor::Conductor(Machine& machine, const CalibrationOptions& options, Schedu
       schedule_(schedule),
       clock_(options.clock ? options.clock : steadySeconds) {
   begin_ = clock_();
-  for (const Planned& planned : schedule_.measurements) weightAll_ += planned.weight;
+  for (std::size_t i = 0; i < schedule_.measurements.size(); ++i) {
+    visits_.push_back({i, false});
+    weightAll_ += schedule_.measurements[i].weight;
+  }
   weightLeft_ = weightAll_;
 }
 
@@ -56,28 +59,25 @@ Result<void> Conductor::run() {
 }
 
 std::string Conductor::decide() {
-  while (index_ < schedule_.measurements.size() && now() < options_.budgetSeconds) {
-    const Planned& planned = schedule_.measurements[index_];
-    const Measurement& measurement = *planned.measurement;
+  while (at_ < visits_.size() && now() < options_.budgetSeconds) {
+    const Measurement& measurement = *planned().measurement;
     if (!running_) {
       beginMeasurement();
       const double left = options_.budgetSeconds - now();
       const double expected = expectedSeconds(measurement);
-      const double limit = planned.optional ? std::min(kTolerance * share_, left) : left;
+      const double limit = planned().optional ? std::min(kTolerance * share_, left) : left;
       if (expected <= limit) {
         tell();
-        return command(measurement.first());
+        if (!visits_[at_].again) return command(measurement.first());
+      } else {
+        skipped_.push_back(measurement.title());
       }
-      skipped_.push_back(measurement.title());
-    } else if (wants(measurement)) {
+    }
+    if (wants()) {
       const double rest = std::max(0.0, share_ - (now() - since_));
       return command(measurement.next(std::clamp(rest / 2, kShortestExecution, kLongestExecution)));
     }
-    learn(measurement);
-    running_ = false;
-    weightLeft_ -= planned.weight;
-    weightDone_ += planned.weight;
-    ++index_;
+    finishVisit();
   }
   if (options_.progress) options_.progress("done", 1, 0);
   return kStop;
@@ -87,15 +87,51 @@ void Conductor::beginMeasurement() {
   running_ = true;
   executions_ = 0;
   since_ = now();
-  const double weight = schedule_.measurements[index_].weight;
+  if (!visits_[at_].again) ++begun_;
+  const double weight = weightOf(visits_[at_]);
   share_ =
       std::min((options_.budgetSeconds - since_) * weight / std::max(weightLeft_, weight), kLongestShare);
 }
 
-bool Conductor::wants(const Measurement& measurement) const {
+double Conductor::weightOf(const Visit& visit) const {
+  const Planned& planned = schedule_.measurements[visit.index];
+  return planned.launches > 0 ? planned.weight / 2 : planned.weight;
+}
+
+bool Conductor::wants() const {
+  const Measurement& measurement = *planned().measurement;
+  const bool again = visits_[at_].again;
+  if (executions_ == 0 && !again) return false;  // skipped
   if (!measurement.hasResult()) return executions_ < kExecutionsForResult;
+  if (planned().launches > 0 && !again) return false;
   return executions_ < kMostExecutions && now() - since_ < share_ &&
          !measurement.settled(options_.targetError);
+}
+
+void Conductor::finishVisit() {
+  const Visit visit = visits_[at_];
+  const Measurement& measurement = *planned().measurement;
+  learn(measurement);
+  running_ = false;
+  weightLeft_ -= weightOf(visit);
+  weightDone_ += weightOf(visit);
+  if (planned().launches > 0 && !visit.again) again_.push_back(visit.index);
+  ++at_;
+  const bool programsEnd = at_ == visits_.size() || planned().launches == 0;
+  if (programsEnd && !again_.empty()) scheduleAgain();
+}
+
+// What takes most of the step first.
+void Conductor::scheduleAgain() {
+  const auto timeOf = [&](std::size_t index) {
+    const Planned& planned = schedule_.measurements[index];
+    return planned.launches * planned.measurement->secondsEach();
+  };
+  std::ranges::stable_sort(again_, std::ranges::greater{}, timeOf);
+  std::vector<Visit> visits;
+  for (const std::size_t index : again_) visits.push_back({index, true});
+  visits_.insert(visits_.begin() + static_cast<std::ptrdiff_t>(at_), visits.begin(), visits.end());
+  again_.clear();
 }
 
 double Conductor::expectedSeconds(const Measurement& measurement) const {
@@ -116,12 +152,12 @@ void Conductor::tell() const {
   const double fraction = weightAll_ > 0 ? weightDone_ / weightAll_ : 1;
   const double left = options_.budgetSeconds - now();
   const double ahead = fraction > 0.02 ? now() / fraction * (1 - fraction) : left;
-  options_.progress(schedule_.measurements[index_].measurement->title(), fraction, std::min(left, ahead));
+  options_.progress(planned().measurement->title(), fraction, std::clamp(ahead, 0.0, std::max(0.0, left)));
 }
 
 std::string Conductor::command(const Counts& counts) const {
-  return fmt::format("{} {} | {}", index_, fmt::join(counts, " "),
-                     schedule_.measurements[index_].measurement->title());
+  return fmt::format("{} {} | {}", visits_[at_].index, fmt::join(counts, " "),
+                     planned().measurement->title());
 }
 
 Result<Conductor::Turn> Conductor::understand(const std::string& text) const {
@@ -183,10 +219,11 @@ Conductor::Outcome Conductor::outcome() const {
     outcome.notes.push_back(
         fmt::format("{} measurements would have taken more than their share of the time: {}", skipped_.size(),
                     some(skipped_)));
-  if (index_ < schedule_.measurements.size())
+  const std::size_t all = schedule_.measurements.size();
+  if (begun_ < all)
     outcome.notes.push_back(fmt::format("the time ended before {} of {} measurements, from '{}' on",
-                                        schedule_.measurements.size() - index_, schedule_.measurements.size(),
-                                        schedule_.measurements[index_].measurement->title()));
+                                        all - begun_, all,
+                                        schedule_.measurements[begun_].measurement->title()));
   return outcome;
 }
 

@@ -35,7 +35,7 @@ class Conductor {
   [[nodiscard]] double now() const { return clock_() - begin_; }
   [[nodiscard]] std::string decide();
   void beginMeasurement();
-  [[nodiscard]] bool wants(const Measurement& measurement) const;
+  [[nodiscard]] bool wants() const;
   [[nodiscard]] double expectedSeconds(const Measurement& measurement) const;
   void learn(const Measurement& measurement);
   void tell() const;
@@ -49,8 +49,20 @@ class Conductor {
   std::function<double()> clock_;
   double begin_ = 0;
 
-  std::size_t index_ = 0;
-  bool running_ = false;  // the measurement at index_ has begun
+  /// Measurements of a program's work come twice: all of them once, then again as far as there is time.
+  struct Visit {
+    std::size_t index = 0;
+    bool again = false;
+  };
+  [[nodiscard]] const Planned& planned() const { return schedule_.measurements[visits_[at_].index]; }
+  [[nodiscard]] double weightOf(const Visit& visit) const;
+  void finishVisit();
+  void scheduleAgain();
+
+  std::vector<Visit> visits_;
+  std::vector<std::size_t> again_;  // to be visited again before what is no program's
+  std::size_t at_ = 0, begun_ = 0;
+  bool running_ = false;  // the measurement of the visit has begun
   int executions_ = 0;    // of it
   double share_ = 0, since_ = 0;
   double weightLeft_ = 0, weightDone_ = 0, weightAll_ = 0;

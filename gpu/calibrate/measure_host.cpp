@@ -1,6 +1,7 @@
 #include "gpu/calibrate/measure_host.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace vsim::gpu {
 
@@ -9,7 +10,7 @@ using core::secondsFromPicoseconds;
 
 namespace {
 
-constexpr int kCalls = 10, kBuffers = 4;
+constexpr int kCalls = 10, kBuffers = 4, kRounds = 5;
 constexpr std::size_t kEnoughSamples = 6;
 
 struct Allocations {
@@ -17,7 +18,7 @@ struct Allocations {
 };
 
 /// A request's time: since the event before it, which is another request. The first round grows what is
-/// reserved; the second one is served from what the first gave back.
+/// reserved; later ones are served from what was given back.
 Allocations allocationsOf(const core::RankLog& rank) {
   Allocations result;
   core::Bytes most = 0;
@@ -36,19 +37,30 @@ Allocations allocationsOf(const core::RankLog& rank) {
 
 }  // namespace
 
-HostCallMeasurement::HostCallMeasurement(core::Bytes buffer)
-    : Measurement("launches, host calls, allocations"), buffer_(buffer) {}
+HostCallMeasurement::HostCallMeasurement(core::Bytes buffer, Reading reading)
+    : Measurement("launches, host calls, allocations"), buffer_(buffer), reading_(reading) {}
+
+double HostCallMeasurement::typical(std::vector<double> times) const {
+  if (reading_ == Reading::own || times.empty()) return median(std::move(times));
+  const auto tenth = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 10);
+  std::nth_element(times.begin(), tenth, times.end());
+  return *tenth;
+}
 
 ProgramPointer HostCallMeasurement::program(const Counts& counts) const {
-  return hostCallProgram(
-      {.launches = counts.front(), .calls = kCalls, .buffers = kBuffers, .bytes = buffer_});
+  return hostCallProgram({.launches = counts.front(),
+                          .calls = kCalls,
+                          .buffers = kBuffers,
+                          .rounds = kRounds,
+                          .bytes = buffer_});
 }
 
 void HostCallMeasurement::take(const core::ExecutionLog& log) {
   std::size_t kernels = 0;
   for (const core::Instruction& instruction : log.program->step)
     if (instruction.kind == core::InstructionKind::kernel) ++kernels;
-  for (const core::RankLog& rank : log.ranks) takeRank(rank, kernels / 2, kCalls);
+  // Every round of allocations has one as well.
+  for (const core::RankLog& rank : log.ranks) takeRank(rank, (kernels - kRounds) / 2, kCalls);
 }
 
 void HostCallMeasurement::takeRank(const core::RankLog& rank, std::size_t launches, int calls) {
@@ -60,12 +72,12 @@ void HostCallMeasurement::takeRank(const core::RankLog& rank, std::size_t launch
   std::vector<double> alone, between;
   for (std::size_t i = launches / 10 + 1; i < launches; ++i) alone.push_back(gap(i));
   for (std::size_t i = launches + launches / 10 + 1; i < 2 * launches; ++i) between.push_back(gap(i));
-  const double launch = median(alone);
+  const double launch = typical(alone);
   launches_.push_back(launch);
-  calls_.push_back(std::max(0.0, median(between) - launch) / (2 * calls));
+  calls_.push_back(std::max(0.0, typical(between) - launch) / (2 * calls));
   const Allocations allocations = allocationsOf(rank);
-  if (!allocations.cached.empty()) cached_.push_back(median(allocations.cached));
-  if (!allocations.driver.empty()) driver_.push_back(median(allocations.driver));
+  if (!allocations.cached.empty()) cached_.push_back(typical(allocations.cached));
+  if (!allocations.driver.empty()) driver_.push_back(typical(allocations.driver));
 }
 
 bool HostCallMeasurement::settled(double targetError) const {

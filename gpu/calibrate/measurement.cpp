@@ -7,8 +7,10 @@ namespace vsim::gpu {
 namespace {
 
 /// Repetitions that find caches, clocks and connections cold.
-constexpr int kWarmUp = 2;
-constexpr int kFirstRepetitions = kWarmUp + 3, kMostRepetitions = 500;
+constexpr int kWarmUp = 2, kWarmUpShared = 1;
+constexpr int kMostRepetitions = 500, kMostShared = 4000;
+/// A stretch of time that says something where ranks share processors.
+constexpr double kShortestWindow = 0.05;
 constexpr std::size_t kEnoughSamples = 6;
 
 std::string titleOf(const CollectiveSpec& spec) {
@@ -40,12 +42,17 @@ core::Origin withError(core::Origin origin, const Estimate& found) {
 
 }  // namespace
 
-Counts RepeatedMeasurement::first() const { return {kFirstRepetitions}; }
+int RepeatedMeasurement::warmUp() const { return reading_ == Reading::own ? kWarmUp : kWarmUpShared; }
+
+Counts RepeatedMeasurement::first() const { return {warmUp() + (reading_ == Reading::own ? 3 : 2)}; }
 
 Counts RepeatedMeasurement::next(double seconds) const {
-  if (secondsEach_ <= 0) return {4 * kFirstRepetitions};
-  const double wanted = std::clamp(seconds / secondsEach_, 1.0, double{kMostRepetitions});
-  return {kWarmUp + static_cast<int>(wanted)};
+  if (secondsEach_ <= 0) return {20};
+  const bool shared = reading_ == Reading::shared;
+  const double length = shared ? std::max(seconds, 1.5 * kShortestWindow) : seconds;
+  const double most = shared ? kMostShared : kMostRepetitions;
+  const double wanted = std::clamp(length / secondsEach_, 1.0, most);
+  return {warmUp() + static_cast<int>(wanted)};
 }
 
 void RepeatedMeasurement::take(const core::ExecutionLog& log) {
@@ -56,12 +63,13 @@ void RepeatedMeasurement::take(const core::ExecutionLog& log) {
     for (const core::Slice& slice : ranks.back())
       all.push_back(core::secondsFromPicoseconds(slice.end - slice.begin));
   }
-  std::vector<double> samples = samplesOf(ranks, kWarmUp);
-  // With shared processors a few repetitions say how many there should be, and no more: ranks start apart.
-  const bool tooFew =
-      reading_ == Reading::shared && !ranks.empty() && ranks.front().size() <= kFirstRepetitions;
+  const std::vector<double> samples = samplesOf(ranks, warmUp());
   secondsEach_ = samples.empty() ? median(std::move(all)) : median(samples);
-  if (tooFew && commonWindow(ranks, kWarmUp).seconds() < 0.05) return;
+  // Where ranks share processors, a short execution says how many repetitions there should be, and no more.
+  const bool tooShort =
+      reading_ == Reading::shared &&
+      commonWindow(ranks, warmUp()).seconds() < std::min(kShortestWindow, kMostShared * secondsEach_ / 2);
+  if (tooShort) return;
   samples_.insert(samples_.end(), samples.begin(), samples.end());
 }
 

@@ -76,6 +76,8 @@ class RepeatedMeasurement : public Measurement {
                                                       int warmUp) const = 0;
 
  private:
+  [[nodiscard]] int warmUp() const;
+
   Reading reading_;
   std::vector<double> samples_;
   double secondsEach_ = 0;

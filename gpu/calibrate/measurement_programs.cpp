@@ -203,7 +203,9 @@ ProgramPointer hostCallProgram(const HostCallCounts& counts) {
                                       .category = core::MemoryCategory::temporary,
                                       .dtype = core::DType::uint8,
                                       .elements = counts.bytes}));
-  for (int round = 0; round < 2; ++round) {
+  for (int round = 0; round < counts.rounds; ++round) {
+    builder.launch(empty, 0);
+    builder.hostWait(builder.record(0));
     for (const Index buffer : buffers) builder.allocate(buffer);
     for (const Index buffer : buffers) builder.release(buffer);
   }

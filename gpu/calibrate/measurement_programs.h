@@ -56,10 +56,11 @@ struct InterferenceCounts {
                                                  const InterferenceCounts& counts);
 
 /// What the host's calls cost. Stream 0: `launches` empty kernels one after the other, then as many with
-/// `calls` records and as many waits between each two. Then `buffers` of `bytes` each are taken twice, the
-/// first time from the driver, the second time from the cache.
+/// `calls` records and as many waits between each two. Then `buffers` of `bytes` each are taken and given
+/// back `rounds` times, the host waiting for the device between the rounds: the first time they come from the
+/// driver, later from the cache.
 struct HostCallCounts {
-  int launches = 100, calls = 10, buffers = 4;
+  int launches = 100, calls = 10, buffers = 4, rounds = 5;
   core::Bytes bytes = core::Bytes{32} << 20U;
 };
 [[nodiscard]] ProgramPointer hostCallProgram(const HostCallCounts& counts);

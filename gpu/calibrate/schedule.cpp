@@ -36,7 +36,7 @@ class Planner {
   }
 
   Schedule make() {
-    add(kHost, std::make_unique<HostCallMeasurement>(std::min(32 * kMebi, memory_ / 8)), false);
+    add(kHost, std::make_unique<HostCallMeasurement>(hostBuffer(), reading_), false);
     boundaries();
     programs();
     if (options_.grids) {
@@ -53,14 +53,20 @@ class Planner {
   }
 
  private:
+  /// More than what allocators cut from larger pieces; small where memory is filled when it is taken.
+  [[nodiscard]] Bytes hostBuffer() const {
+    return std::min(reading_ == Reading::shared ? kMebi : 32 * kMebi, memory_ / 8);
+  }
+
   void note(std::string text) { schedule_.notes.push_back(std::move(text)); }
 
   Planned& add(Stage stage, std::unique_ptr<Measurement> measurement, bool optional = true) {
     return schedule_.measurements.emplace_back(
-        Planned{std::move(measurement), kWeights[stage], optional, stage, std::nullopt});
+        Planned{std::move(measurement), kWeights[stage], optional, stage, 0, std::nullopt});
   }
 
-  void addCollective(Stage stage, const CollectiveSpec& spec, bool optional, bool stateType) {
+  void addCollective(Stage stage, const CollectiveSpec& spec, bool optional, bool stateType,
+                     int launches = 0) {
     if (spec.bufferBytes() > memory_) {
       if (!optional) note(fmt::format("a collective of {} does not fit", core::formatBytes(spec.bytes())));
       return;
@@ -68,15 +74,19 @@ class Planner {
     const MeasuredGroup group = measuredGroup(layout_, spec.group);
     // Data that is only moved takes its time by bytes, except where elements are floats whatever their type.
     const bool anyType = !stateType && reading_ == Reading::own && spec.reduce == core::ReduceOp::none;
-    add(stage, std::make_unique<CollectiveMeasurement>(spec, group.ranksPerNode, reading_, anyType), optional)
-        .locality = group.locality;
+    Planned& planned =
+        add(stage, std::make_unique<CollectiveMeasurement>(spec, group.ranksPerNode, reading_, anyType),
+            optional);
+    planned.locality = group.locality;
+    planned.launches = launches;
   }
 
-  void addInterference(Stage stage, const core::Operation& product, const CollectiveSpec& spec,
-                       bool optional) {
+  void addInterference(Stage stage, const core::Operation& product, const CollectiveSpec& spec, bool optional,
+                       int launches = 0) {
     if (spec.bufferBytes() > memory_) return;
     const int ranksPerNode = measuredGroup(layout_, spec.group).ranksPerNode;
-    add(stage, std::make_unique<InterferenceMeasurement>(product, spec, ranksPerNode), optional);
+    add(stage, std::make_unique<InterferenceMeasurement>(product, spec, ranksPerNode), optional).launches =
+        launches;
   }
 
   /// The widest group of each boundary, in their order of worth.
@@ -103,7 +113,7 @@ class Planner {
     const ProgramWork work = workOf(options_.programs);
     const core::Operation* heaviest = nullptr;
     for (const auto& [operation, launches] : work.operations) {
-      add(kPrograms, std::make_unique<OperationMeasurement>(operation, reading_), false);
+      add(kPrograms, std::make_unique<OperationMeasurement>(operation, reading_), false).launches = launches;
       const bool product =
           operation.kind == core::OpKind::gemm || operation.kind == core::OpKind::groupedGemm;
       if (product && (heaviest == nullptr || operation.flops > heaviest->flops)) heaviest = &operation;
@@ -121,13 +131,14 @@ class Planner {
                          program ? "its buffers do not fit" : "it names no buffer"));
         continue;
       }
-      add(kPrograms, std::make_unique<KernelMeasurement>(kernel.program, kernel.kernel, reading_), false);
+      add(kPrograms, std::make_unique<KernelMeasurement>(kernel.program, kernel.kernel, reading_), false)
+          .launches = kernel.launches;
     }
     const core::Operation product = heaviest != nullptr ? *heaviest : defaultProduct();
     for (const ProgramWork::Communication& c : work.collectives) {
       if (!fitsJob(c.collective)) continue;
-      addCollective(kPrograms, c.collective, false, true);
-      if (c.besideCompute) addInterference(kPrograms, product, c.collective, false);
+      addCollective(kPrograms, c.collective, false, true, c.launches);
+      if (c.besideCompute) addInterference(kPrograms, product, c.collective, false, c.launches);
     }
   }
 

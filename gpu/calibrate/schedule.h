@@ -16,6 +16,9 @@ struct Planned {
   double weight = 1;     // of the budget that is left when its turn comes
   bool optional = true;  // left out when it would take much more than its share
   int stage = 0;
+  /// Of a program's work: how often a step launches it. Such measurements are first all made once, then again
+  /// in the order of the time that they take of the step. 0: others.
+  int launches = 0;
   std::optional<core::Locality> locality{};  // the boundary that its collective crosses
 };
 

@@ -55,7 +55,7 @@ TEST_CASE("calibration: a simulated machine gives its costs away") {
   for (const double noise : {0.0, 0.05}) {
     test::Truth truth = test::simpleTruth();
     truth.noise = noise;
-    test::SimulatedMachine machine(test::factsOf({4, 4}), truth);
+    test::SimulatedMachine machine(test::factsOf({2, 2}), truth);
     const Calibration found = calibrated(machine, optionsFor(machine));
     CHECK(found.measured == found.planned);
     CHECK(found.profile.collectives.size() > 100);
@@ -167,7 +167,7 @@ TEST_CASE("calibration: the profile says what the machine is and which levels ar
                                          {{8}, {node}, {nodes, racks}, "the job has one node"},
                                          {{4, 4, 4}, {node, nodes}, {racks}, "racks of the nodes"}}) {
     test::SimulatedMachine machine(test::factsOf(c.hosts), test::simpleTruth());
-    const Calibration found = calibrated(machine, optionsFor(machine, 20));
+    const Calibration found = calibrated(machine, optionsFor(machine, 5));
     REQUIRE(found.profile.hardware);
     CHECK(found.profile.hardware->measured == c.measured);
     CHECK(found.profile.hardware->missing == c.missing);
@@ -200,10 +200,10 @@ TEST_CASE("calibration: noise ends, and is said") {
   test::Truth truth = test::simpleTruth();
   truth.noise = 20;
   test::SimulatedMachine machine(test::factsOf({2}), truth);
-  CalibrationOptions options = optionsFor(machine, 100);
+  CalibrationOptions options = optionsFor(machine, 10);
   options.targetError = 1e-6;
   const Calibration found = calibrated(machine, options);
-  CHECK(machine.clock <= 101);
+  CHECK(machine.clock <= 11);
   CHECK(mentions(found.notes, "less certain"));
   CHECK(machine.executions <= 12 * found.planned);
 }
@@ -214,6 +214,7 @@ TEST_CASE("calibration: a machine that becomes slower is noted") {
   test::SimulatedMachine machine(test::factsOf({2}), truth);
   CalibrationOptions options = optionsFor(machine, 30);
   options.targetError = 1e-6;
+  options.largest = core::Bytes{1} << 20U;
   const Calibration found = calibrated(machine, options);
   CHECK(mentions(found.notes, "changed its speed"));
   CHECK(found.profile.hardware->remark.find("changed its speed") != std::string::npos);
@@ -267,7 +268,7 @@ TEST_CASE("calibration: options that make no sense are refused") {
 
 TEST_CASE("calibration: the profile survives its file") {
   test::SimulatedMachine machine(test::factsOf({4, 4}), test::simpleTruth());
-  CalibrationOptions options = optionsFor(machine);
+  CalibrationOptions options = optionsFor(machine, 10);
   options.started = "2026-11-30T12:00:00Z";
   options.programs = {program("fsdp2", 8)};
   const Calibration found = calibrated(machine, options);

@@ -37,8 +37,8 @@ struct Truth {
   std::function<core::Cost(const core::Operation&)> operation;
   std::function<core::Cost(const core::Collective&, const core::CommGroup&)> collective;
   core::Picoseconds launch = 5'000'000, hostCall = 700'000, driverAllocate = 150'000'000;
-  double noise = 0;          // a slice takes up to so much longer, as a fraction
-  double slowerEachRun = 0;  // everything takes so much longer from one execution to the next
+  double noise = 0;                            // a slice takes up to so much longer, as a fraction
+  double slowerEachRun = 0;                    // everything takes so much longer each time, a hundred times
   core::Picoseconds overhead = 1'000'000'000;  // of an execution, beside its step
 };
 
@@ -98,7 +98,7 @@ class SimulatedMachine : public gpu::Machine {
 
  private:
   core::CostTable costsOf(const core::StepProgram& program) const {
-    const double factor = 1 + truth_.slowerEachRun * executions;
+    const double factor = 1 + truth_.slowerEachRun * (executions % 100);
     core::CostTable costs;
     for (const core::Operation& op : program.operations) costs.operations.push_back(truth_.operation(op));
     for (const core::Collective& c : program.collectives)
