@@ -11,7 +11,6 @@ using core::secondsFromPicoseconds;
 namespace {
 
 constexpr int kCalls = 10, kBuffers = 4, kRounds = 5;
-constexpr std::size_t kEnoughSamples = 6;
 
 struct Allocations {
   std::vector<double> cached, driver;
@@ -81,7 +80,7 @@ void HostCallMeasurement::takeRank(const core::RankLog& rank, std::size_t launch
 }
 
 bool HostCallMeasurement::settled(double targetError) const {
-  return launches_.size() >= kEnoughSamples && estimate(launches_).relativeHalfWidth() <= targetError;
+  return estimate(launches_).relativeHalfWidth() <= targetError;
 }
 
 void HostCallMeasurement::store(core::Profile& profile, core::Origin origin) const {

@@ -10,7 +10,6 @@ namespace {
 
 constexpr int kWarmUp = 1;
 constexpr int kMost = 1000;
-constexpr std::size_t kEnoughSamples = 6;
 
 /// Repetitions `from` to `to` of one stream, of every rank.
 std::vector<Repetitions> part(const ExecutionLog& log, core::StreamId stream, std::size_t from,
@@ -92,7 +91,7 @@ void InterferenceMeasurement::take(const ExecutionLog& log) {
 }
 
 bool InterferenceMeasurement::settled(double targetError) const {
-  return slowdowns_.size() >= kEnoughSamples && estimate(slowdowns_).relativeHalfWidth() <= targetError &&
+  return estimate(slowdowns_).relativeHalfWidth() <= targetError &&
          estimate(stretches_).relativeHalfWidth() <= targetError;
 }
 

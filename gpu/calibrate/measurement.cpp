@@ -11,7 +11,7 @@ constexpr int kWarmUp = 2, kWarmUpShared = 1;
 constexpr int kMostRepetitions = 500, kMostShared = 4000;
 /// A stretch of time that says something where ranks share processors.
 constexpr double kShortestWindow = 0.05;
-constexpr std::size_t kEnoughSamples = 6;
+constexpr std::size_t kManyRepetitions = 1000;
 
 std::string titleOf(const CollectiveSpec& spec) {
   return fmt::format("{} {}, {} ranks {} apart{}",
@@ -63,18 +63,19 @@ void RepeatedMeasurement::take(const core::ExecutionLog& log) {
     for (const core::Slice& slice : ranks.back())
       all.push_back(core::secondsFromPicoseconds(slice.end - slice.begin));
   }
-  const std::vector<double> samples = samplesOf(ranks, warmUp());
+  std::vector<double> samples = samplesOf(ranks, warmUp());
   secondsEach_ = samples.empty() ? median(std::move(all)) : median(samples);
-  // Where ranks share processors, a short execution says how many repetitions there should be, and no more.
-  const bool tooShort =
-      reading_ == Reading::shared &&
-      commonWindow(ranks, warmUp()).seconds() < std::min(kShortestWindow, kMostShared * secondsEach_ / 2);
-  if (tooShort) return;
+  if (reading_ == Reading::shared && commonWindow(ranks, warmUp()).seconds() < kShortestWindow) {
+    // A short execution says how many repetitions there should be, and no more. Where even very many are
+    // short, ranks hardly meet, and how they share processors does not matter.
+    if (ranks.empty() || ranks.front().size() < kManyRepetitions) return;
+    samples.assign(1, secondsEach_);
+  }
   samples_.insert(samples_.end(), samples.begin(), samples.end());
 }
 
 bool RepeatedMeasurement::settled(double targetError) const {
-  return samples_.size() >= kEnoughSamples && result().relativeHalfWidth() <= targetError;
+  return result().relativeHalfWidth() <= targetError;
 }
 
 CollectiveMeasurement::CollectiveMeasurement(const CollectiveSpec& spec, int ranksPerNode, Reading reading,

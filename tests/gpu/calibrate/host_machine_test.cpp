@@ -13,7 +13,8 @@ using namespace vsim::gpu;
 TEST_CASE("calibration: the host executor's profile has all costs of a program") {
   for (const int ranks : {2, 4}) {
     INFO(ranks << " ranks");
-    auto machine = makeHostMachine({.ranks = ranks}, singleProcessJob(), nullptr);
+    const auto job = singleProcessJob();
+    auto machine = makeHostMachine({.ranks = ranks}, *job, nullptr);
     REQUIRE(machine);
     test::ConformanceCase what;
     what.model.layers = 1;
@@ -21,7 +22,7 @@ TEST_CASE("calibration: the host executor's profile has all costs of a program")
     const auto program = test::programOf(*core::findSystem("fsdp2"), what);
     CalibrationOptions options;
     options.budgetSeconds = 30;  // ends long before on a machine of its own
-    options.targetError = 10;    // one result each is enough here
+    options.targetError = 10;    // few results each are enough here
     options.grids = false;
     options.programs = {program};
     const auto found = calibrate(**machine, options);
