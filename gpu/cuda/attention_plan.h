@@ -120,87 +120,104 @@ struct SoftmaxCall {
   float scale = 1;
 };
 
+/// One pass of `plan` on scratch memory at `data`.
+template <class Backend>
+class AttentionRun {
+ public:
+  AttentionRun(const AttentionPlan& plan, const AttentionPass& pass, void* data, Backend& backend)
+      : plan_(plan), pass_(pass), data_(data), backend_(backend) {
+    const std::int64_t row = pass.unit * plan.rowsOfUnit + pass.row, key = pass.unit * plan.sequence;
+    query_ = rows(plan.query, row, plan.width);
+    output_ = rows(plan.output, row, plan.valueWidth);
+    outputGradient_ = rows(plan.outputGradient, row, plan.valueWidth);
+    queryGradient_ = rows(plan.queryGradient, row, plan.width);
+    key_ = keys(plan.key, key, plan.width);
+    value_ = keys(plan.value, key, plan.valueWidth);
+    keyGradient_ = keys(plan.keyGradient, key, plan.width);
+    valueGradient_ = keys(plan.valueGradient, key, plan.valueWidth);
+    scores_ = {at(plan.scores, 0), plan.pitch, pass.rows * plan.pitch};
+    gradients_ = {at(plan.scoreGradients, 0), plan.pitch, pass.rows * plan.pitch};
+  }
+
+  device::Status forward() {
+    device::Status status = probabilities();
+    return status.ok() ? rowsOf(scores_, value_, output_) : status;
+  }
+
+  device::Status backward() {
+    device::Status status = probabilities();
+    if (status.ok()) status = scoresOf(outputGradient_, value_, gradients_);
+    if (status.ok()) status = keysOf(scores_, outputGradient_, valueGradient_);
+    if (status.ok()) status = softmax(gradients_.memory);
+    if (status.ok()) status = rowsOf(gradients_, key_, queryGradient_);
+    if (status.ok()) status = keysOf(gradients_, query_, keyGradient_);
+    return status;
+  }
+
+ private:
+  struct Array {
+    void* memory = nullptr;
+    std::int64_t width = 0, stride = 0;  // elements of a row, and from unit to unit
+  };
+
+  [[nodiscard]] void* at(std::int64_t array, std::int64_t elements) const {
+    return static_cast<char*>(data_) + array + elements * core::bytesOf(plan_.dtype);
+  }
+  [[nodiscard]] Array rows(std::int64_t array, std::int64_t row, std::int64_t width) const {
+    return {at(array, row * width), width, plan_.rowsOfUnit * width};
+  }
+  [[nodiscard]] Array keys(std::int64_t array, std::int64_t key, std::int64_t width) const {
+    return {at(array, key * width), width, plan_.sequence * width};
+  }
+
+  device::Status multiply(Product p, const Array& a, const Array& b, const Array& d) {
+    p.inputs = p.outputs = plan_.dtype;
+    p.batch = pass_.units;
+    p.pitchA = a.width, p.pitchB = b.width, p.pitchD = d.width;
+    p.strideA = a.stride, p.strideB = b.stride, p.strideD = d.stride;
+    return backend_.multiply(p, Matrices{.a = a.memory, .b = b.memory, .c = d.memory, .d = d.memory});
+  }
+  /// rows x columns = (rows x width) (columns x width)'
+  device::Status scoresOf(const Array& a, const Array& b, const Array& d) {
+    return multiply({.m = pass_.rows, .n = pass_.columns, .k = a.width, .transposeB = true}, a, b, d);
+  }
+  /// rows x width = (rows x columns) (columns x width)
+  device::Status rowsOf(const Array& a, const Array& b, const Array& d) {
+    return multiply({.m = pass_.rows, .n = d.width, .k = pass_.columns}, a, b, d);
+  }
+  /// columns x width (+)= (rows x columns)' (rows x width)
+  device::Status keysOf(const Array& a, const Array& b, const Array& d) {
+    const float beta = pass_.first ? 0.0F : 1.0F;
+    return multiply({.m = pass_.columns, .n = d.width, .k = pass_.rows, .transposeA = true, .beta = beta}, a,
+                    b, d);
+  }
+  device::Status softmax(void* gradients) {
+    SoftmaxCall call{.dtype = plan_.dtype, .scores = scores_.memory, .gradients = gradients};
+    call.units = pass_.units, call.rows = pass_.rows, call.columns = pass_.columns;
+    call.pitch = plan_.pitch, call.firstRow = pass_.row, call.sequence = plan_.sequence;
+    call.window = plan_.window, call.causal = plan_.causal, call.scale = plan_.scale;
+    return backend_.softmax(call);
+  }
+  device::Status probabilities() {
+    device::Status status = scoresOf(query_, key_, scores_);
+    return status.ok() ? softmax(nullptr) : status;
+  }
+
+  const AttentionPlan& plan_;
+  const AttentionPass& pass_;
+  void* data_;
+  Backend& backend_;
+  Array query_, output_, outputGradient_, queryGradient_, key_, value_, keyGradient_, valueGradient_, scores_,
+      gradients_;
+};
+
 /// Runs `plan` on scratch memory at `data`. Backend: `Status multiply(const Product&, const Matrices&)` and
 /// `Status softmax(const SoftmaxCall&)`.
 template <class Backend>
 device::Status runAttention(const AttentionPlan& plan, void* data, Backend&& backend) {
-  const std::int64_t element = core::bytesOf(plan.dtype);
-  const auto at = [&](std::int64_t array, std::int64_t elements) -> void* {
-    return static_cast<char*>(data) + array + elements * element;
-  };
   for (const AttentionPass& pass : plan.passes) {
-    const std::int64_t row = pass.unit * plan.rowsOfUnit + pass.row, keyRow = pass.unit * plan.sequence;
-    void* const query = at(plan.query, row * plan.width);
-    void* const key = at(plan.key, keyRow * plan.width);
-    void* const value = at(plan.value, keyRow * plan.valueWidth);
-    void* const scores = at(plan.scores, 0);
-    const std::int64_t queryStride = plan.rowsOfUnit * plan.width, keyStride = plan.sequence * plan.width;
-    const std::int64_t outputStride = plan.rowsOfUnit * plan.valueWidth,
-                       valueStride = plan.sequence * plan.valueWidth, scoreStride = pass.rows * plan.pitch;
-    const Product base{.inputs = plan.dtype, .outputs = plan.dtype, .batch = pass.units};
-    // rows x columns = (rows x width) (columns x width)'
-    const auto scoresFrom = [&](std::int64_t width, std::int64_t strideA, std::int64_t strideB) {
-      Product p = base;
-      p.m = pass.rows, p.n = pass.columns, p.k = width;
-      p.transposeB = true;
-      p.pitchA = width, p.pitchB = width, p.pitchD = plan.pitch;
-      p.strideA = strideA, p.strideB = strideB, p.strideD = scoreStride;
-      return p;
-    };
-    // rows x width = (rows x columns) (columns x width)
-    const auto rowsFrom = [&](std::int64_t width, std::int64_t strideB, std::int64_t strideD) {
-      Product p = base;
-      p.m = pass.rows, p.n = width, p.k = pass.columns;
-      p.pitchA = plan.pitch, p.pitchB = width, p.pitchD = width;
-      p.strideA = scoreStride, p.strideB = strideB, p.strideD = strideD;
-      return p;
-    };
-    // columns x width (+)= (rows x columns)' (rows x width)
-    const auto columnsFrom = [&](std::int64_t width, std::int64_t strideB, std::int64_t strideD) {
-      Product p = base;
-      p.m = pass.columns, p.n = width, p.k = pass.rows;
-      p.transposeA = true;
-      p.pitchA = plan.pitch, p.pitchB = width, p.pitchD = width;
-      p.strideA = scoreStride, p.strideB = strideB, p.strideD = strideD;
-      p.beta = pass.first ? 0.0F : 1.0F;
-      return p;
-    };
-    SoftmaxCall softmax{.dtype = plan.dtype, .scores = scores, .units = pass.units, .rows = pass.rows};
-    softmax.columns = pass.columns, softmax.pitch = plan.pitch, softmax.firstRow = pass.row;
-    softmax.sequence = plan.sequence, softmax.window = plan.window;
-    softmax.causal = plan.causal, softmax.scale = plan.scale;
-
-    device::Status status = backend.multiply(scoresFrom(plan.width, queryStride, keyStride),
-                                             Matrices{.a = query, .b = key, .c = scores, .d = scores});
-    if (status.ok()) status = backend.softmax(softmax);
-    if (!plan.backward) {
-      void* const output = at(plan.output, row * plan.valueWidth);
-      if (status.ok())
-        status = backend.multiply(rowsFrom(plan.valueWidth, valueStride, outputStride),
-                                  Matrices{.a = scores, .b = value, .c = output, .d = output});
-      if (!status.ok()) return status;
-      continue;
-    }
-    void* const outputGradient = at(plan.outputGradient, row * plan.valueWidth);
-    void* const queryGradient = at(plan.queryGradient, row * plan.width);
-    void* const keyGradient = at(plan.keyGradient, keyRow * plan.width);
-    void* const valueGradient = at(plan.valueGradient, keyRow * plan.valueWidth);
-    void* const gradients = at(plan.scoreGradients, 0);
-    softmax.gradients = gradients;
-    if (status.ok())
-      status = backend.multiply(scoresFrom(plan.valueWidth, outputStride, valueStride),
-                                Matrices{.a = outputGradient, .b = value, .c = gradients, .d = gradients});
-    if (status.ok())
-      status = backend.multiply(
-          columnsFrom(plan.valueWidth, outputStride, valueStride),
-          Matrices{.a = scores, .b = outputGradient, .c = valueGradient, .d = valueGradient});
-    if (status.ok()) status = backend.softmax(softmax);
-    if (status.ok())
-      status = backend.multiply(rowsFrom(plan.width, keyStride, queryStride),
-                                Matrices{.a = gradients, .b = key, .c = queryGradient, .d = queryGradient});
-    if (status.ok())
-      status = backend.multiply(columnsFrom(plan.width, queryStride, keyStride),
-                                Matrices{.a = gradients, .b = query, .c = keyGradient, .d = keyGradient});
+    AttentionRun run(plan, pass, data, backend);
+    device::Status status = plan.backward ? run.backward() : run.forward();
     if (!status.ok()) return status;
   }
   return {};

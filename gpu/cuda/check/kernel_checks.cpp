@@ -203,7 +203,7 @@ void checkKernels(const CheckContext& c) {
       return {};
     });
   c.check("touch and empty kernels", [&]() -> std::string {
-    DeviceBuffer scratch(c.api, c.stream, DType::uint8, 100'000, 5);
+    DeviceBuffer scratch(c.api, c.stream, DType::uint8, 100'000, 16);
     for (const std::int64_t read : {0, 1, 5'000'000})
       for (const std::int64_t written : {0, 1, 5'000'000})
         require(c.api.touch(scratch.data(), 100'000, read, written, c.stream));
