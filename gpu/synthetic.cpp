@@ -1,5 +1,7 @@
 #include "gpu/synthetic.h"
 
+#include "gpu/synthetic_value.h"
+
 namespace vsim::gpu {
 namespace {
 
@@ -18,17 +20,9 @@ std::uint64_t baseOf(const TensorKey& key) {
 
 }  // namespace
 
-float valueOfBase(std::uint64_t base, std::int64_t element) {
-  const auto bits = static_cast<std::int32_t>(mix(base + static_cast<std::uint64_t>(element)) >> 40U);
-  return static_cast<float>(bits - (1 << 23)) / static_cast<float>(1 << 23);
-}
+float valueOfBase(std::uint64_t base, std::int64_t element) { return syntheticValue(base, element); }
 
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31U);
-}
+std::uint64_t mix(std::uint64_t x) { return mixedBits(x); }
 
 InitialValues::InitialValues(const TensorKey& key) : base_(baseOf(key)) {}
 float InitialValues::operator()(std::int64_t element) const { return valueOfBase(base_, element); }
