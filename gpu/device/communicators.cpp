@@ -57,10 +57,13 @@ void RankCommunicator::join(const RankContext& context, const UniqueId& id,
   const Status started = api_.join(made, static_cast<int>(members_.size()), id, index_);
   if (!started.ok()) problem(started.text);
   comm_.store(made, std::memory_order_release);
-  for (bool busy = true; busy;) {
-    context.checkStopped();
-    const Status status = api_.asyncStatus(made, busy);
-    if (!status.ok()) problem(status.text);
+  while (true) {
+    bool busy = true;
+    {
+      const std::lock_guard lock(calls);  // the watchdog may abort meanwhile
+      context.checkStopped();
+      if (const Status status = api_.asyncStatus(made, busy); !status.ok()) problem(status.text);
+    }
     if (!busy) break;
     if (std::chrono::steady_clock::now() - began > timeout)
       context.fail(fmt::format("not all of {} came together within {} ms", title(), timeout.count()),
@@ -77,8 +80,12 @@ void RankCommunicator::leave() {
 void RankCommunicator::abort() {
   if (comm() == nullptr || dead_.exchange(true)) return;
   // A call that is being made ends soon, or hangs in what the abort is to end.
-  constexpr std::chrono::milliseconds kCallsEnd{500};
-  const bool locked = calls.try_lock_for(kCallsEnd);
+  constexpr int kLooks = 500;
+  bool locked = calls.try_lock();
+  for (int look = 0; !locked && look < kLooks; ++look) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    locked = calls.try_lock();
+  }
   static_cast<void>(api_.abort(comm()));
   if (locked) calls.unlock();
 }

@@ -40,7 +40,7 @@ class RankCommunicator {
   [[nodiscard]] std::string title() const;
   void setGroup(const std::string& name) { group_ = name; }
 
-  std::timed_mutex calls;  // held while a call of the library with this communicator is made
+  std::mutex calls;  // held while a call of the library with this communicator is made
 
  private:
   Api& api_;
