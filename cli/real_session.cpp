@@ -14,6 +14,8 @@ namespace {
 
 // As long as a leading process needs to print before its launcher ends everything.
 constexpr std::chrono::milliseconds kLeaderPrints{1000};
+// As long as a failure needs to reach the other processes, before this one ends under its threads.
+constexpr std::chrono::milliseconds kSpreads{300};
 
 int codeOf(const app::Failure& failure) { return failure.wrongInput ? kWrongInput : kFailed; }
 
@@ -38,6 +40,7 @@ int failed(gpu::Job& job, TerminationWatch& watch, const app::Failure& failure) 
   if (ownFailure && !failure.errors.empty()) job.fail(failure.errors.front());
   if (job.leads() || leaderIsGone(job)) {
     if (watch.claimReport()) printFailure(failure);
+    if (ownFailure) std::this_thread::sleep_for(kSpreads);
   } else {
     std::this_thread::sleep_for(kLeaderPrints);
   }
@@ -72,7 +75,9 @@ int inJob(gpu::Job& job, TerminationWatch& watch, const gpu::LaunchEnvironment& 
   if (!machine) return failed(job, watch, machine.error());
   const auto code = work(**machine);
   if (!code) {
-    const int exitCode = failed(job, watch, code.error());
+    // Wrong input is found by all processes alike; a failure of the machine by some first.
+    const int exitCode =
+        code.error().wrongInput ? refused(job, watch, code.error()) : failed(job, watch, code.error());
     // What did not react to the failure may still run: the process ends under it.
     std::_Exit(exitCode);
   }

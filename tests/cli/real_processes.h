@@ -91,7 +91,11 @@ class Background {
     }
     return *code_;
   }
-  [[nodiscard]] bool running() const { return !code_ && ::waitpid(child_, nullptr, WNOHANG | WNOWAIT) == 0; }
+  [[nodiscard]] bool running() const {
+    siginfo_t seen{};
+    return !code_ && ::waitid(P_PID, static_cast<id_t>(child_), &seen, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           seen.si_pid == 0;
+  }
   [[nodiscard]] std::string out() const { return readFile(folder_ / "out"); }
   [[nodiscard]] std::string err() const { return readFile(folder_ / "err"); }
 

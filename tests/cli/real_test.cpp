@@ -293,11 +293,28 @@ TEST_CASE("Under mpirun the leader alone speaks, and a killed rank ends all with
   CHECK(count(wrong.err, "the scenario has 2 GPUs, the job 3 ranks") == 1);
 
   // Long enough to be killed in the middle.
-  const auto killed = test::mpirunKillingOne(
-      3, VSIM_EXECUTABLE,
-      {"run", vsim.scenario(), "--real", "--executor", "host", "--set", "cluster.gpus=3", "--set",
-       "parallel.fsdp=3", "--no-store", "--budget", "60s", "--timeout", "30s"},
-      vsim.environment());
+  const auto killed = test::mpirunKillingOne(3, VSIM_EXECUTABLE,
+                                             {"run",
+                                              vsim.scenario(),
+                                              "--real",
+                                              "--executor",
+                                              "host",
+                                              "--set",
+                                              "cluster.gpus=3",
+                                              "--set",
+                                              "parallel.fsdp=3",
+                                              "--set",
+                                              "batch.sequence=256",
+                                              "--set",
+                                              "batch.micro_batch=16",
+                                              "--steps",
+                                              "250",
+                                              "--no-store",
+                                              "--budget",
+                                              "60s",
+                                              "--timeout",
+                                              "30s"},
+                                             vsim.environment());
   INFO(killed.err);
   CHECK(killed.exitCode != kDone);
   CHECK(count(killed.err, "vsim: rank ") == 1);
