@@ -29,9 +29,11 @@ void printFailure(const app::Failure& failure) {
 /// Whether nobody is left to speak for the job: the failure is that its leading process went.
 bool leaderIsGone(const gpu::Job& job) {
   const auto failure = job.failure();
-  if (failure == nullptr || !failure->message.starts_with("rank 0 on ")) return false;
-  return failure->message.find(" ended") != std::string::npos ||
-         failure->message.find("silent") != std::string::npos;
+  if (failure == nullptr) return false;
+  const std::size_t at = failure->message.find("rank 0 on ");
+  if (at == std::string::npos) return false;
+  const std::string what = failure->message.substr(at, failure->message.find(';', at) - at);
+  return what.find(" ended") != std::string::npos || what.find("silent") != std::string::npos;
 }
 
 /// Tells the others, prints where it is this process's turn, and answers the exit code.
