@@ -61,12 +61,14 @@ core::ResultAll<std::vector<RunResult>> run(const RunOptions& options, const Pro
   for (const core::Scenario& scenario : *scenarios) total += scenario.systems.size();
   std::vector<RunResult> results;
   for (const core::Scenario& scenario : *scenarios) {
-    const std::string text = fileText(scenario.path);
+    const std::string text = options.text ? *options.text : fileText(scenario.path);
     auto begin = Clock::now();
     const core::ModelGraph graph(scenario.model);
     auto models = costModels(scenario);
     if (!models) return tl::unexpected(models.error());
     for (const core::SystemSpec& spec : scenario.systems) {
+      if (options.cancelled && options.cancelled())
+        return tl::unexpected(core::Errors{{.message = "cancelled"}});
       tell(fmt::format("simulating {} on {} GPUs", spec.name, scenario.cluster.gpus),
            static_cast<double>(done++) / static_cast<double>(total));
       auto prepared = prepare(graph, scenario, spec);

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,10 @@ struct RunOptions {
   std::vector<std::pair<std::string, std::string>> overrides{};  // dotted key, value as written
   bool explain = false;
   bool keepLogs = false;  // RunResult::log is set
+  /// In place of what the file at `scenario` holds; the file need not be there, its folder and name count.
+  std::optional<std::string> text{};
+  /// Asked before each system; true ends the run with the error "cancelled". May be empty.
+  std::function<bool()> cancelled{};
 };
 
 /// One system at one sweep point.

@@ -79,10 +79,11 @@ int insertRun(sqlite3* database, const RunRecord& run, const std::string& report
 int insertReport(sqlite3* database, std::int64_t id, std::int64_t position, const core::RunReport& report) {
   Statement insert(database,
                    "INSERT INTO reports (run, position, system, gpus, completed, step_time_s, tokens_per_s, "
-                   "mfu, fits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                   "mfu, fits, exposed_s, peak_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   insert.bind(id).bind(position).bind(report.facts.system).bind(report.facts.gpus);
   insert.bind(std::int64_t{report.completed}).bind(report.stepSeconds).bind(report.tokensPerSecond);
-  return insert.bind(report.mfu).bind(std::int64_t{report.fits}).step();
+  insert.bind(report.mfu).bind(std::int64_t{report.fits});
+  return insert.bind(report.exposedCommSeconds).bind(report.peakAllocated).step();
 }
 
 int insertLog(sqlite3* database, std::int64_t id, std::int64_t position, const std::string& log) {
@@ -177,8 +178,10 @@ core::Result<std::vector<RunSummary>> RunStore::list(std::int64_t limit) {
   Statement select(database_.get(),
                    "SELECT r.id, r.created, r.scenario, coalesce(p.system, c.executor), "
                    "coalesce(p.gpus, c.ranks), p.completed, p.step_time_s, p.tokens_per_s, p.mfu, p.fits, "
-                   "p.run IS NULL "
-                   "FROM (SELECT id, created, scenario FROM runs ORDER BY id DESC LIMIT ?) AS r "
+                   "p.run IS NULL, coalesce(p.position, 0), p.exposed_s, p.peak_bytes, "
+                   "coalesce(r.tags, ''), coalesce(r.note, ''), coalesce(r.pinned, 0) "
+                   "FROM (SELECT id, created, scenario, tags, note, pinned FROM runs "
+                   "LEFT JOIN marks ON run = id WHERE deleted IS NULL ORDER BY id DESC LIMIT ?) AS r "
                    "LEFT JOIN reports AS p ON p.run = r.id LEFT JOIN profiles AS c ON c.run = r.id "
                    "WHERE p.run IS NOT NULL OR c.run IS NOT NULL ORDER BY r.id DESC, p.position");
   select.bind(limit);
@@ -197,13 +200,20 @@ core::Result<std::vector<RunSummary>> RunStore::list(std::int64_t limit) {
     row.mfu = select.real(8);
     row.fits = select.integer(9) != 0;
     row.calibration = select.integer(10) != 0;
+    row.position = select.integer(11);
+    row.exposedSeconds = select.real(12);
+    row.peakBytes = select.integer(13);
+    row.tags = select.text(14);
+    row.note = select.text(15);
+    row.pinned = select.integer(16) != 0;
   }
   if (status != SQLITE_DONE) return tl::unexpected(databaseError(database_.get(), path_, status));
   return result;
 }
 
 core::Result<std::int64_t> RunStore::newest() {
-  Statement select(database_.get(), "SELECT coalesce(max(id), 0) FROM runs");
+  Statement select(database_.get(),
+                   "SELECT coalesce(max(id), 0) FROM runs LEFT JOIN marks ON run = id WHERE deleted IS NULL");
   const int status = select.step();
   if (status != SQLITE_ROW) return tl::unexpected(databaseError(database_.get(), path_, status));
   return select.integer(0);
@@ -212,7 +222,7 @@ core::Result<std::int64_t> RunStore::newest() {
 core::Result<StoredRun> RunStore::load(std::int64_t id) {
   Statement select(database_.get(),
                    "SELECT created, scenario, scenario_text, configuration, command, reports FROM runs "
-                   "WHERE id = ?");
+                   "LEFT JOIN marks ON run = id WHERE id = ? AND deleted IS NULL");
   const int status = select.bind(id).step();
   if (status == SQLITE_DONE)
     return failedAt(path_, fmt::format("there is no run {}", id), "`vsim runs` lists them");

@@ -50,7 +50,12 @@ struct RunSummary {
   std::int64_t gpus = 0;
   double stepSeconds = 0, tokensPerSecond = 0, mfu = 0;
   bool completed = false, fits = false;
-  bool calibration = false;  // `system` is then the executor, `gpus` the ranks; there are no times
+  bool calibration = false;   // `system` is then the executor, `gpus` the ranks; there are no times
+  std::int64_t position = 0;  // of the report in its run
+  double exposedSeconds = 0;
+  core::Bytes peakBytes = 0;  // allocated, of the worst rank
+  std::string tags, note;     // of the run, as its user wrote them
+  bool pinned = false;        // the run is the baseline
 };
 
 /// The runs of a user in one SQLite file (write-ahead log). Several processes may use it at once: a run is
@@ -74,6 +79,21 @@ class RunStore {
   /// Log of the run's report number `position`, counted from 0.
   [[nodiscard]] core::Result<core::ExecutionLog> loadLog(std::int64_t id, std::int64_t position);
 
+  // What users say of runs; these need readWrite. Errors: no such run, the file cannot be written.
+  [[nodiscard]] core::Result<void> setTags(std::int64_t id, const std::string& tags);
+  [[nodiscard]] core::Result<void> setNote(std::int64_t id, const std::string& note);
+  /// The baseline; 0: none. One run at most is pinned.
+  [[nodiscard]] core::Result<void> pin(std::int64_t id);
+  /// Deleted runs are in no list and cannot be loaded, but come back with restoreRuns() until they are
+  /// purged.
+  [[nodiscard]] core::Result<void> deleteRuns(const std::vector<std::int64_t>& ids, std::int64_t nowSeconds);
+  [[nodiscard]] core::Result<void> restoreRuns(const std::vector<std::int64_t>& ids);
+  /// Removes what was deleted before `beforeSeconds` for good.
+  [[nodiscard]] core::Result<void> purge(std::int64_t beforeSeconds);
+
+  /// Changes whenever another connection has written.
+  [[nodiscard]] core::Result<std::int64_t> dataVersion();
+
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
@@ -81,6 +101,10 @@ class RunStore {
     void operator()(sqlite3* database) const;
   };
   explicit RunStore(std::string path) : path_(std::move(path)) {}
+  /// `sql` once for each id, in one transaction.
+  [[nodiscard]] core::Result<void> forEach(const std::vector<std::int64_t>& ids, const char* sql,
+                                           std::int64_t value);
+  [[nodiscard]] core::Result<void> setMark(std::int64_t id, const char* sql, const std::string& text);
 
   std::string path_;
   std::unique_ptr<sqlite3, Close> database_;

@@ -45,6 +45,20 @@ constexpr std::array kMigrations{
     "  device TEXT NOT NULL,"
     "  ranks INTEGER NOT NULL,"
     "  profile TEXT NOT NULL);",  // as readProfile reads it
+    // 4: what users say of runs; the columns that lists show besides
+    "CREATE TABLE marks ("
+    "  run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE,"
+    "  tags TEXT NOT NULL DEFAULT '',"
+    "  note TEXT NOT NULL DEFAULT '',"
+    "  pinned INTEGER NOT NULL DEFAULT 0,"  // the baseline; at most one run
+    "  deleted INTEGER);"                   // when, seconds since 1970, UTC; NULL: it is not
+    "ALTER TABLE reports ADD COLUMN exposed_s REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE reports ADD COLUMN peak_bytes INTEGER NOT NULL DEFAULT 0;"  // allocated, worst rank
+    "UPDATE reports SET"
+    "  exposed_s = coalesce((SELECT json_extract(r.reports, '$.reports[' || position || '].exposed_comm_s')"
+    "    FROM runs AS r WHERE r.id = run AND json_valid(r.reports)), 0),"
+    "  peak_bytes = coalesce((SELECT json_extract(r.reports, '$.reports[' || position || '].peak_allocated')"
+    "    FROM runs AS r WHERE r.id = run AND json_valid(r.reports)), 0);",
 };
 
 core::Result<std::int64_t> pragma(sqlite3* database, const std::string& path, const char* sql) {

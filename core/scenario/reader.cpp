@@ -147,8 +147,13 @@ ResultAll<Scenario> readScenario(const std::string& path, const ReadOptions& opt
 ResultAll<std::vector<Scenario>> readSweep(const std::string& path, const ReadOptions& options) {
   const auto text = readSmallFile(path);
   if (!text) return tl::unexpected(Errors{text.error()});
+  return parseSweep(*text, path, options);
+}
+
+ResultAll<std::vector<Scenario>> parseSweep(std::string_view text, const std::string& path,
+                                            const ReadOptions& options) {
   ScenarioText file(path, options);
-  if (!file.load(*text)) return file.failure();
+  if (!file.load(text)) return file.failure();
   auto points = file.points();
   if (!file.right()) return file.failure();
   return points;

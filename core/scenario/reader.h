@@ -28,6 +28,8 @@ ResultAll<Scenario> parseScenario(std::string_view text, const std::string& path
 /// One scenario per point of the sweep (cartesian product, first key slowest); the scenario itself without
 /// one.
 ResultAll<std::vector<Scenario>> readSweep(const std::string& path, const ReadOptions& options);
+ResultAll<std::vector<Scenario>> parseSweep(std::string_view text, const std::string& path,
+                                            const ReadOptions& options);
 
 /// "128M" -> 128000000, "4Ki" -> 4096. Errors: no whole number, an unknown unit, more than 64 bits.
 Result<std::int64_t> parseCount(std::string_view text);

@@ -10,6 +10,8 @@
 
 namespace vsim::gui {
 
+struct TimelineData;
+
 /// A run as the window holds it: immutable once made, shared by all views. Where it came from decides what is
 /// there: a stored run has everything that was kept, a foreign trace has slices alone (see timeline_data.h).
 struct OpenedRun {
@@ -20,6 +22,7 @@ struct OpenedRun {
   std::int64_t createdSeconds = 0;
   std::vector<core::RunReport> reports;                         // one per system and sweep point
   std::vector<std::shared_ptr<const core::ExecutionLog>> logs;  // same length; null: not kept
+  std::shared_ptr<const TimelineData> imported;  // slices of a trace of another program; no reports then
   std::vector<std::string> notes;
 };
 

@@ -80,6 +80,12 @@ void Session::close(std::size_t index) {
   emit runsChanged();
 }
 
+void Session::makeCurrent(std::size_t index) {
+  if (index == 0 || index >= runs_.size()) return;
+  std::swap(runs_.front(), runs_[index]);
+  open(runs_.front());
+}
+
 void Session::setReport(int report) {
   const Run run = current();
   if (!run || report < 0 || static_cast<std::size_t>(report) >= run->reports.size() || report == report_)
@@ -90,6 +96,20 @@ void Session::setReport(int report) {
   selection_ = {};
   cursor_.reset();
   emit runsChanged();
+}
+
+void Session::requestOpen(const RunSource& source, OpenAs use) { emit openRequested(source, use); }
+
+void Session::setBaseline(Run run) {
+  if (run == baseline_) return;
+  baseline_ = std::move(run);
+  emit baselineChanged();
+}
+
+void Session::setStorePath(const std::string& path) {
+  if (path == storePath_) return;
+  storePath_ = path;
+  emit storePathChanged();
 }
 
 void Session::setZoom(TimeRange range) {

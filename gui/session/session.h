@@ -6,12 +6,15 @@
 #include <optional>
 #include <vector>
 
+#include "gui/model/open_run.h"
 #include "gui/model/opened_run.h"
 #include "gui/model/selection.h"
 
 namespace vsim::gui {
 
 enum class Theme : std::uint8_t { light, dark, highContrast };
+/// What becomes of a run that is opened.
+enum class OpenAs : std::uint8_t { current, comparison, baseline };
 
 /// What all views share: the runs, what is selected, the zoom, the limit, the cursor. Views change it and
 /// listen to it, never to each other. Belongs to the window's thread.
@@ -38,7 +41,19 @@ class Session : public QObject {
   void open(Run run);
   void addForComparison(Run run);
   void close(std::size_t index);
+  /// The run at `index` becomes the current one; the others stay to be compared with.
+  void makeCurrent(std::size_t index);
   void setReport(int report);
+
+  /// Asks for a run to be opened in the background; open(), addForComparison() or setBaseline() follows, or
+  /// a message in the window.
+  void requestOpen(const RunSource& source, OpenAs use = OpenAs::current);
+  /// The run that others are measured against, as pinned in the store; null: none, or not loaded yet.
+  [[nodiscard]] const Run& baseline() const { return baseline_; }
+  void setBaseline(Run run);
+  /// The store that the run browser shows and new runs go to.
+  [[nodiscard]] const std::string& storePath() const { return storePath_; }
+  void setStorePath(const std::string& path);
 
   [[nodiscard]] TimeRange zoom() const { return zoom_; }  // empty: not set yet
   void setZoom(TimeRange range);
@@ -74,6 +89,13 @@ class Session : public QObject {
   void themeChanged();
   void viewChanged();
   void historyChanged();
+  void baselineChanged();
+  void storePathChanged();
+  void storeWritten();  // by this window: lists are read anew
+  void openRequested(const vsim::gui::RunSource& source, vsim::gui::OpenAs use);
+  void message(const QString& text);  // for the status bar
+  /// A scenario to be edited: where it came from, and its text where that is not what the file holds.
+  void editRequested(const QString& path, const QString& text);
 
  private:
   struct State {
@@ -95,6 +117,8 @@ class Session : public QObject {
   std::optional<core::Picoseconds> cursor_;
   Theme theme_ = Theme::light;
   QString view_;
+  Run baseline_;
+  std::string storePath_;
   std::vector<State> history_;
   std::size_t now_ = 0;  // in history_
 };

@@ -278,12 +278,20 @@ TEST_CASE("A store of the first version is brought up to date") {
     REQUIRE(store.has_value());
     REQUIRE(store->save(sampleRun()).has_value());
   }
-  executeSql(path, "DROP TABLE logs; DROP TABLE profiles; PRAGMA user_version = 1;");
+  executeSql(path,
+             "DROP TABLE logs; DROP TABLE profiles; DROP TABLE marks;"
+             "ALTER TABLE reports DROP COLUMN exposed_s; ALTER TABLE reports DROP COLUMN peak_bytes;"
+             "PRAGMA user_version = 1;");
   CHECK_FALSE(RunStore::open(path, Access::readOnly).has_value());
   auto store = RunStore::open(path, Access::readWrite);
   REQUIRE(store.has_value());
   CHECK(store->load(1).has_value());
   CHECK_FALSE(store->loadLog(1, 0).has_value());
+  const auto rows = store->list(10);  // columns of later versions are filled from what was kept
+  REQUIRE((rows.has_value() && rows->size() == 2));
+  CHECK((*rows)[0].exposedSeconds == sampleRun().reports[0].exposedCommSeconds);
+  CHECK((*rows)[1].peakBytes == sampleRun().reports[1].peakAllocated);
+  CHECK((*rows)[1].peakBytes > 0);
   CHECK(store->loadLog(store->save(sampleRun()).value(), 0).has_value());
 }
 

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "gui/model/opened_run.h"
+
+namespace vsim::gui {
+
+/// Where a run comes from. Plain value.
+struct RunSource {
+  enum class Kind : std::uint8_t { stored, scenario, trace };
+  Kind kind = Kind::stored;
+  std::string path;     // of the store, the scenario (or a bundled one's name), the trace
+  std::int64_t id = 0;  // of a stored run
+  std::vector<std::pair<std::string, std::string>> overrides{};  // of a scenario: dotted key, value
+  std::optional<std::string> text{};  // of a scenario: in place of what its file holds
+  bool store = false;                 // the result of a scenario is kept in `storePath`
+  std::string storePath{};
+};
+
+/// What a user's word means: a run's number, "last", "vsim://run/42?...", a trace (.json, .json.gz) or a
+/// scenario, as file or by name. Errors: a number that is none, a file that is not there.
+[[nodiscard]] core::Result<RunSource> sourceOf(const std::string& word, const std::string& storePath);
+
+/// Called with what is being done and how much of it, 0 to 1, on the thread that opens.
+using OpenProgress = std::function<void(const std::string& what, double fraction)>;
+/// Asked now and then; true ends the work with the error "cancelled".
+using OpenCancelled = std::function<bool()>;
+
+/// Loads or simulates. Takes from milliseconds to minutes: for background threads. `progress` and `cancelled`
+/// may be empty. Errors: the store's, the scenario's with line and column, the trace's.
+[[nodiscard]] core::ResultAll<std::shared_ptr<const OpenedRun>> openRun(const RunSource& source,
+                                                                        const OpenProgress& progress,
+                                                                        const OpenCancelled& cancelled);
+
+}  // namespace vsim::gui

@@ -1,0 +1,212 @@
+#include "gui/window/main_window.h"
+
+#include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QStatusBar>
+#include <QVBoxLayout>
+
+#include "gui/session/watchdog.h"
+#include "gui/window/key_positions.h"
+#include "gui/window/open_runs_panel.h"
+#include "gui/window/theme.h"
+#include "gui/window/view_table.h"
+#include "gui/window/window_commands.h"
+
+namespace vsim::gui {
+namespace {
+
+constexpr int kWidth = 1400, kHeight = 860;
+constexpr int kMessageMs = 6000;
+
+}  // namespace
+
+MainWindow::MainWindow(const Settings& settings, QWidget* parent)
+    : QMainWindow(parent), commands_(this), opener_(session_) {
+  setObjectName("window");
+  setAcceptDrops(true);
+  session_.setStorePath(settings.storePath);
+  setTheme(settings.theme);
+  setFontScale(settings.fontScale);
+  makePages();
+  makeDocks();
+  makeStatus();
+  makeCommands();
+  new KeyPositions(commands_, this);
+  connect(&session_, &Session::viewChanged, this, [this] { showPage(session_.view()); });
+  connect(&session_, &Session::runsChanged, this, &MainWindow::runOpened);
+  connect(&session_, &Session::themeChanged, this, [this] { setTheme(session_.theme()); });
+  connect(&session_, &Session::message, this,
+          [this](const QString& text) { statusBar()->showMessage(text, kMessageMs); });
+  resize(kWidth, kHeight);
+  restoreGeometry(settings.geometry);  // both ignore what they did not write
+  restoreState(settings.docks);
+  showPage(session_.view());
+  updateTitle();
+#ifndef NDEBUG
+  auto* watchdog = new Watchdog(this);
+  connect(watchdog, &Watchdog::blocked, this, [](double all, double busy) {
+    qWarning("the window did not answer for %.0f ms (%.0f ms of its own work)", all, busy);
+  });
+#endif
+}
+
+MainWindow::~MainWindow() {
+  // Pages refer to the session until they are gone; members would go first.
+  delete takeCentralWidget();
+  for (QDockWidget* dock : docks_) delete dock;
+  delete tools_;
+}
+
+void MainWindow::makePages() {
+  auto* centre = new QWidget(this);
+  auto* layout = new QVBoxLayout(centre);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  banner_ = new Banner(centre);
+  tabs_ = new QTabWidget(centre);
+  tabs_->setDocumentMode(true);
+  tabs_->setAccessibleName("pages");
+  layout->addWidget(banner_);
+  layout->addWidget(tabs_, 1);
+  setCentralWidget(centre);
+  for (const ViewEntry& entry : viewTable()) {
+    auto view = entry.make(session_, tabs_);
+    views_.push_back(view.get());
+    if (view->accessibleName().isEmpty()) view->setAccessibleName(view->title());
+    tabs_->addTab(view.get(), view->title());
+    view.release();  // the tabs own it now
+  }
+  connect(tabs_, &QTabWidget::currentChanged, this, [this] {
+    if (const View* shown = currentView()) session_.setView(shown->key());
+  });
+}
+
+QDockWidget* MainWindow::addDock(const QString& name, const QString& title, QWidget* content,
+                                 Qt::DockWidgetArea area) {
+  auto* dock = new QDockWidget(title, this);
+  dock->setObjectName(name);
+  dock->setAccessibleName(title);
+  dock->setWidget(content);
+  addDockWidget(area, dock);
+  docks_.push_back(dock);
+  return dock;
+}
+
+void MainWindow::makeDocks() {
+  addDock("open-runs", "Open runs", new OpenRunsPanel(session_, this), Qt::LeftDockWidgetArea);
+  tools_ = new ToolStrip(session_, this);
+  addToolBar(tools_);
+}
+
+void MainWindow::makeStatus() {
+  activity_ = new ActivityBar(this);
+  statusBar()->addPermanentWidget(activity_);
+  connect(&opener_, &Opener::started, activity_, &ActivityBar::start);
+  connect(&opener_, &Opener::progress, activity_, &ActivityBar::progress);
+  connect(&opener_, &Opener::finished, activity_, &ActivityBar::finish);
+  connect(&opener_, &Opener::failed, this, &MainWindow::showError);
+  connect(activity_, &ActivityBar::cancelled, &opener_, &Opener::cancel);
+}
+
+void MainWindow::makeCommands() {
+  commands_.add("File", {}, fileCommands(*this));
+  commands_.add("Go", {}, editCommands(*this));
+  commands_.add("View", {}, lookCommands(*this));
+  for (View* view : views_) commands_.add(view->title(), view->key(), view->commands());
+  commands_.add("Help", {}, helpCommands(*this));
+  commands_.fill(*menuBar());
+  const auto update = [this] {
+    commands_.find("go.back")->action->setEnabled(session_.canGoBack());
+    commands_.find("go.forward")->action->setEnabled(session_.canGoForward());
+  };
+  connect(&session_, &Session::historyChanged, this, update);
+  tools_->insertAction(tools_->actions().value(0), commands_.find("go.forward")->action);
+  tools_->insertAction(commands_.find("go.forward")->action, commands_.find("go.back")->action);
+  update();
+}
+
+View* MainWindow::view(const QString& key) const {
+  for (View* view : views_)
+    if (view->key() == key) return view;
+  return nullptr;
+}
+
+View* MainWindow::currentView() const { return qobject_cast<View*>(tabs_->currentWidget()); }
+
+void MainWindow::showPage(const QString& key) {
+  if (View* wanted = view(key)) tabs_->setCurrentWidget(wanted);
+  const View* shown = currentView();
+  commands_.setPage(shown == nullptr ? QString() : shown->key());
+  commands_.find("go.back")->action->setEnabled(session_.canGoBack());
+  commands_.find("go.forward")->action->setEnabled(session_.canGoForward());
+}
+
+void MainWindow::runOpened() {
+  updateTitle();
+  const Session::Run run = session_.current();
+  if (run == shownRun_) return;
+  shownRun_ = run;
+  if (!run) return session_.setView("runs");
+  banner_->hide();
+  if (!run->notes.empty()) statusBar()->showMessage(QString::fromStdString(run->notes.front()), kMessageMs);
+  const bool addressed = !pendingUrl_.isEmpty() && session_.applyUrl(pendingUrl_);
+  pendingUrl_.clear();
+  if (addressed || session_.view() != "runs") return;
+  session_.setView(view("summary") != nullptr && !run->reports.empty() ? "summary" : "timeline");
+}
+
+void MainWindow::updateTitle() {
+  const Session::Run run = session_.current();
+  setWindowTitle(run ? QString::fromStdString(run->title) + " - vsim" : QString("vsim"));
+}
+
+void MainWindow::open(const QString& word, OpenAs use) {
+  const auto source = sourceOf(word.toStdString(), session_.storePath());
+  if (!source) return showError(word + " cannot be opened", {QString::fromStdString(source.error().text())});
+  if (use == OpenAs::current) pendingUrl_ = word.startsWith("vsim://") ? word : QString();
+  session_.requestOpen(*source, use);
+}
+
+void MainWindow::showError(const QString& title, const QStringList& lines) {
+  pendingUrl_.clear();
+  banner_->show(title, lines);
+}
+
+void MainWindow::setTheme(Theme theme) {
+  applyTheme(theme);
+  session_.setTheme(theme);
+}
+
+void MainWindow::setFontScale(int percent) {
+  fontScale_ = std::clamp(percent, kMinFontScale, kMaxFontScale);
+  applyFontScale(fontScale_);
+}
+
+Settings MainWindow::settings() const {
+  return {.geometry = saveGeometry(),
+          .docks = saveState(),
+          .theme = session_.theme(),
+          .fontScale = fontScale_,
+          .storePath = session_.storePath()};
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  saveSettings(settings());
+  opener_.cancel();
+  QMainWindow::closeEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  const auto urls = event->mimeData()->urls();
+  for (const QUrl& url : urls)
+    if (url.isLocalFile())
+      open(url.toLocalFile(), &url == &urls.front() ? OpenAs::current : OpenAs::comparison);
+}
+
+}  // namespace vsim::gui

@@ -1,0 +1,99 @@
+#include "gui/window/opener.h"
+
+#include <QCoreApplication>
+#include <QMetaObject>
+#include <QPointer>
+#include <filesystem>
+
+namespace vsim::gui {
+namespace {
+
+using Opened = core::ResultAll<std::shared_ptr<const OpenedRun>>;
+
+QString nameOf(const RunSource& source) {
+  if (source.kind == RunSource::Kind::stored)
+    return source.id == 0 ? QString("newest run") : QString("run %1").arg(source.id);
+  return QString::fromStdString(std::filesystem::path(source.path).filename().string());
+}
+
+}  // namespace
+
+Opener::Opener(Session& session, QObject* parent) : QObject(parent), session_(session) {
+  connect(&session, &Session::openRequested, this, &Opener::request);
+}
+
+void Opener::request(const RunSource& source, OpenAs use) {
+  if (use == OpenAs::current) {  // what is looked at next matters more than what was asked for before
+    waiting_.clear();
+    work_.cancel();
+  }
+  waiting_.push_back({source, use});
+  if (!work_.busy()) next();
+}
+
+void Opener::cancel() {
+  const bool was = busy();
+  waiting_.clear();
+  work_.cancel();
+  if (was) emit finished();
+}
+
+void Opener::next() {
+  if (waiting_.empty()) return;
+  const Request request = waiting_.front();
+  waiting_.erase(waiting_.begin());
+  emit started("opening " + nameOf(request.source));
+  // Progress comes from the other thread; the object may be gone by then, which only its own thread can tell.
+  const auto tell = [self = QPointer<Opener>(this)](const std::string& what, double fraction) {
+    QMetaObject::invokeMethod(
+        QCoreApplication::instance(),
+        [self, text = QString::fromStdString(what), fraction] {
+          if (self && self->work_.busy()) emit self->progress(text, fraction);
+        },
+        Qt::QueuedConnection);
+  };
+  work_.start<Opened>(
+      [source = request.source, tell](const Background::Cancelled& cancelled) {
+        try {
+          return openRun(source, tell, [&cancelled] { return cancelled.load(); });
+        } catch (const std::exception& problem) {  // a damaged log may ask for more memory than there is
+          return Opened(tl::unexpected(core::Errors{{.message = problem.what()}}));
+        }
+      },
+      [this, request](const Opened& run) { arrived(request, run); });
+}
+
+void Opener::arrived(const Request& request, const Opened& run) {
+  if (run) {
+    if (request.source.kind == RunSource::Kind::scenario && request.source.store)
+      emit session_.storeWritten();
+    switch (request.use) {
+      case OpenAs::current:
+        session_.open(*run);
+        break;
+      case OpenAs::comparison:
+        session_.addForComparison(*run);
+        break;
+      case OpenAs::baseline:
+        session_.setBaseline(*run);
+        break;
+    }
+  } else {
+    QStringList problems;
+    for (const core::Error& error : run.error()) problems.push_back(QString::fromStdString(error.text()));
+    emit failed(nameOf(request.source) + " cannot be opened", problems);
+  }
+  // `busy` is still on while results are handed over; the next one starts when it is off.
+  QMetaObject::invokeMethod(
+      this,
+      [this] {
+        if (work_.busy()) return;
+        if (waiting_.empty())
+          emit finished();
+        else
+          next();
+      },
+      Qt::QueuedConnection);
+}
+
+}  // namespace vsim::gui
