@@ -29,6 +29,7 @@ usage: vsim COMMAND ...
   validate TABLE.csv  predictions against measurements           --fit --folds --json
   runs                the stored runs
   show RUN            a stored run's report again                --json --trace --scenario
+  gui [RUN|SCENARIO|TRACE]  all of that in a window              --db --theme --screenshot
 
   vsim COMMAND --help says more; vsim --version
 
@@ -44,7 +45,7 @@ exit codes: 0 done (also when the model does not fit), 1 failed, 2 wrong input
 
 std::vector<std::string> commandNames() {
   std::vector<std::string> names{"run",      "plan", "program", "topo",     "collective",
-                                 "validate", "runs", "show",    "calibrate"};
+                                 "validate", "runs", "show",    "calibrate", "gui"};
   for (const auto& [name, instead] : laterCommands()) names.push_back(name);
   return names;
 }
@@ -149,6 +150,7 @@ int dispatch(const std::vector<std::string>& arguments) {
     renamed.front() = "calibrate";
     return parseAndRun(renamed);
   }
+  if (first == "gui") return runGui({arguments.begin() + 1, arguments.end()});
   if (const auto refused = refuseCommand(first)) return *refused;
   return parseAndRun(arguments);
 }

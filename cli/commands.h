@@ -27,6 +27,9 @@ void addRuns(CLI::App& app, Call& call);
 void addShow(CLI::App& app, Call& call);
 void addCalibrate(CLI::App& app, Call& call);
 
+/// Becomes vsim-gui with these arguments; answers an exit code only where that is not there.
+int runGui(const std::vector<std::string>& arguments);
+
 /// Commands of later versions: name and what serves instead today.
 const std::vector<std::pair<std::string, std::string>>& laterCommands();
 

@@ -10,7 +10,6 @@ const std::vector<std::pair<std::string, std::string>>& laterCommands() {
       {"import", "a profile is a YAML file: write the measured costs there by hand"},
       {"export", "`vsim show RUN --trace FILE` and `--json FILE` write what is stored"},
       {"compare", "a scenario with several systems compares them; `vsim show RUN` prints one run"},
-      {"gui", "`vsim run SCENARIO --trace FILE` writes what ui.perfetto.dev displays"},
   };
   return commands;
 }

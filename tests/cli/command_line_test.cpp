@@ -112,7 +112,7 @@ TEST_CASE("Mistakes on the command line: exit code 2, one clear line, nothing on
 
 TEST_CASE("Commands of later versions say so and what serves instead") {
   const Vsim vsim;
-  for (const char* command : {"sweep", "tune", "memory", "import", "export", "compare", "gui"}) {
+  for (const char* command : {"sweep", "tune", "memory", "import", "export", "compare"}) {
     const auto result = vsim({command, "anything"});
     CHECK(result.exitCode == kWrongInput);
     CHECK(contains(result.err, std::string(command) + " is not part of this version ("));
