@@ -1,6 +1,7 @@
 #include "gui/model/lane_index.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace vsim::gui {
 
@@ -8,7 +9,7 @@ LaneIndex::LaneIndex(const LaneColumns& lane) : lane_(&lane) {
   if (lane.size() == 0) return;
   span_ = {lane.begin.front(), lane.end.back()};
   buildBlocks();
-  if (lane.size() > kCells && !span_.empty()) buildGrid();
+  if (lane.size() > kMinCells && !span_.empty()) buildGrid();
 }
 
 void LaneIndex::buildBlocks() {
@@ -21,13 +22,17 @@ void LaneIndex::buildBlocks() {
 }
 
 void LaneIndex::buildGrid() {
-  grid_.resize(kCells + 1);
-  const TimeAxis cells{span_, static_cast<int>(kCells)};
-  std::size_t slice = 0;
-  for (std::size_t cell = 0; cell <= kCells; ++cell) {
-    const core::Picoseconds time = cells.boundary(static_cast<int>(cell));
-    slice = gallop(time, slice);
-    busyBefore(time, slice, grid_[cell]);
+  constexpr std::size_t kSmallest = 512;
+  std::size_t cells = std::clamp(std::bit_floor(lane_->size() / 4), kMinCells, kMaxCells);
+  levels_.emplace_back(cells);
+  exactShares({span_, static_cast<int>(cells)}, levels_.front());
+  for (cells /= 2; cells >= kSmallest; cells /= 2) {
+    const Cells& fine = levels_.back();
+    Cells coarse(cells);
+    for (std::size_t i = 0; i < cells; ++i)
+      for (std::size_t c = 0; c < kSliceClasses; ++c)
+        coarse[i].of[c] = (fine[2 * i].of[c] + fine[2 * i + 1].of[c]) / 2;
+    levels_.push_back(std::move(coarse));
   }
 }
 
@@ -89,6 +94,7 @@ std::optional<std::size_t> LaneIndex::sliceAt(core::Picoseconds time, core::Pico
   const auto distance = [&](std::size_t i) {
     return std::max<core::Picoseconds>({lane_->begin[i] - time, time - lane_->end[i], 0});
   };
+  if (next < lane_->size() && lane_->begin[next] <= time) return next;
   std::optional<std::size_t> best;
   if (next < lane_->size() && distance(next) <= slack) best = next;
   if (next > 0 && distance(next - 1) <= slack && (!best || distance(next - 1) <= distance(*best)))
@@ -96,42 +102,86 @@ std::optional<std::size_t> LaneIndex::sliceAt(core::Picoseconds time, core::Pico
   return best;
 }
 
-void LaneIndex::gridBefore(core::Picoseconds time, BusyTimes& out) const {
-  const double cell = std::clamp(static_cast<double>(time - span_.begin) * static_cast<double>(kCells) /
-                                     static_cast<double>(span_.length()),
-                                 0.0, static_cast<double>(kCells));
-  const std::size_t low = std::min(kCells - 1, static_cast<std::size_t>(cell));
-  const double share = cell - static_cast<double>(low);
-  const BusyTimes &a = grid_[low], &b = grid_[low + 1];
-  for (std::size_t c = 0; c < kSliceClasses; ++c)
-    out[c] = a[c] + static_cast<core::Picoseconds>(share * static_cast<double>(b[c] - a[c]));
+/// The coarsest level of which a column still covers four cells; the finest one does with two. Null: none.
+const LaneIndex::Cells* LaneIndex::levelFor(const TimeAxis& axis) const {
+  const double columns = static_cast<double>(axis.width) * static_cast<double>(span_.length()) /
+                         static_cast<double>(std::max<core::Picoseconds>(1, axis.view.length()));
+  if (levels_.empty() || static_cast<double>(levels_.front().size()) < 2 * columns) return nullptr;
+  const Cells* found = &levels_.front();
+  for (const Cells& level : levels_)
+    if (static_cast<double>(level.size()) >= 4 * columns) found = &level;
+  return found;
 }
 
-LaneIndex::Level LaneIndex::columns(const TimeAxis& axis, bool allowGrid, std::span<BusyTimes> out) const {
-  const core::Picoseconds column = axis.view.length() / std::max(1, axis.width);
-  const bool grid =
-      allowGrid && hasGrid() && column >= 2 * (span_.length() / static_cast<core::Picoseconds>(kCells));
-  BusyTimes before{}, after{};
-  std::size_t slice = firstEndingAfter(axis.view.begin);
-  const auto at = [&](core::Picoseconds time, BusyTimes& busy) {
-    if (grid) return gridBefore(time, busy);
-    slice = gallop(time, slice);
-    busyBefore(time, slice, busy);
-  };
-  if (lane_->size() == 0) {
-    std::ranges::fill(out, BusyTimes{});
-    return Level::exact;
+void LaneIndex::gridShares(const Cells& cells, const TimeAxis& axis, std::span<ClassShares> out) const {
+  const double perCell = static_cast<double>(span_.length()) / static_cast<double>(cells.size());
+  const double step = static_cast<double>(axis.view.length()) / axis.width / perCell;
+  const double origin = static_cast<double>(axis.view.begin - span_.begin) / perCell;
+  const auto scale = static_cast<float>(1 / step);
+  const auto limit = static_cast<double>(cells.size());
+  for (std::size_t x = 0; x < out.size(); ++x) {
+    const double from = std::clamp(origin + step * static_cast<double>(x), 0.0, limit);
+    const double to = std::clamp(origin + step * static_cast<double>(x + 1), 0.0, limit);
+    ClassShares sum;
+    const auto first = static_cast<std::size_t>(from), last = static_cast<std::size_t>(to);
+    const auto add = [&](std::size_t cell, float share) {
+      for (std::size_t c = 0; c < kSliceClasses; ++c) sum.of[c] += share * cells[cell].of[c];
+    };
+    if (to > from) {
+      // From the start of the first cell to `to`, less what lies before `from`.
+      for (std::size_t cell = first; cell < last; ++cell) add(cell, scale);
+      if (last < cells.size()) add(last, scale * static_cast<float>(to - static_cast<double>(last)));
+      if (first < cells.size()) add(first, -scale * static_cast<float>(from - static_cast<double>(first)));
+    }
+    out[x] = sum;
   }
-  at(axis.view.begin, before);
-  for (int x = 0; x < axis.width && static_cast<std::size_t>(x) < out.size(); ++x) {
-    at(axis.boundary(x + 1), after);
-    for (std::size_t c = 0; c < kSliceClasses; ++c)
-      out[static_cast<std::size_t>(x)][c] = after[c] - before[c];
-    before = after;
-  }
-  return grid ? Level::grid : Level::exact;
 }
 
-std::size_t LaneIndex::bytes() const { return (blocks_.size() + grid_.size()) * sizeof(BusyTimes); }
+void LaneIndex::exactShares(const TimeAxis& axis, std::span<ClassShares> out) const {
+  const auto& begins = lane_->begin;
+  const auto& ends = lane_->end;
+  const auto& kinds = lane_->kind;
+  core::Picoseconds from = axis.view.begin;
+  std::size_t first = firstEndingAfter(from);
+  for (std::size_t x = 0; x < out.size(); ++x) {
+    const core::Picoseconds to = axis.boundary(static_cast<int>(x) + 1);
+    const float scale = to > from ? 1.0F / static_cast<float>(to - from) : 0.0F;
+    const std::size_t last = gallop(to, first);  // the first that goes on behind this column
+    ClassShares& column = out[x] = {};
+    if (last > first + 3 * kBlock) {
+      BusyTimes before, after;
+      busyBefore(from, first, before);
+      busyBefore(to, last, after);
+      for (std::size_t c = 0; c < kSliceClasses; ++c)
+        column.of[c] = static_cast<float>(after[c] - before[c]) * scale;
+    } else {
+      for (std::size_t i = first; i < last; ++i)
+        column.of[static_cast<std::size_t>(kinds[i])] +=
+            static_cast<float>(ends[i] - std::max(begins[i], from)) * scale;
+      if (last < ends.size() && begins[last] < to)
+        column.of[static_cast<std::size_t>(kinds[last])] +=
+            static_cast<float>(to - std::max(begins[last], from)) * scale;
+    }
+    first = last;
+    from = to;
+  }
+}
+
+LaneIndex::Level LaneIndex::shares(const TimeAxis& axis, bool allowGrid, std::span<ClassShares> out) const {
+  const Cells* level = allowGrid ? levelFor(axis) : nullptr;
+  if (lane_->size() == 0 || axis.view.empty())
+    std::ranges::fill(out, ClassShares{});
+  else if (level != nullptr)
+    gridShares(*level, axis, out);
+  else
+    exactShares(axis, out);
+  return level != nullptr ? Level::grid : Level::exact;
+}
+
+std::size_t LaneIndex::bytes() const {
+  std::size_t sum = blocks_.size() * sizeof(BusyTimes);
+  for (const Cells& level : levels_) sum += level.size() * sizeof(ClassShares);
+  return sum;
+}
 
 }  // namespace vsim::gui

@@ -13,14 +13,23 @@ namespace vsim::gui {
 
 /// Busy time by class of slice, picoseconds.
 using BusyTimes = std::array<core::Picoseconds, kSliceClasses>;
+/// Shares of a stretch of time by class of slice, 0 to 1: what painting needs.
+struct alignas(16) ClassShares {
+  std::array<float, kSliceClasses> of{};
+  [[nodiscard]] float total() const {
+    float sum = 0;
+    for (const float share : of) sum += share;
+    return sum;
+  }
+};
 
 /// Answers how busy a lane is in any range of time without looking at every slice.
 ///
 /// Level 1: busy time per class before every 16th slice. A range is then two binary searches and at most 32
 /// slices: exact. 4 bytes a slice.
-/// Level 2: the same sums at the boundaries of kCells equal cells, interpolated inside a cell: no search at
-/// all. Used where a pixel covers two cells or more; totals are conserved, a pixel's share is approximate.
-/// 512 KiB a lane, for lanes of more than kCells slices.
+/// Level 2: shares in up to kMaxCells equal cells of time and in their halvings: no search at all. Used where
+/// a pixel covers two cells or more; totals are conserved, a pixel's share is approximate. 64 bytes a cell,
+/// one cell for four slices, in lanes of more than kMinCells slices.
 ///
 /// Building is linear in the slices. Immutable; the columns must outlive it.
 class LaneIndex {
@@ -28,11 +37,11 @@ class LaneIndex {
   explicit LaneIndex(const LaneColumns& lane);
 
   static constexpr std::size_t kBlock = 16;
-  static constexpr std::size_t kCells = 8192;
+  static constexpr std::size_t kMinCells = 8192, kMaxCells = 32768;
 
   [[nodiscard]] const LaneColumns& lane() const { return *lane_; }
   [[nodiscard]] TimeRange span() const { return span_; }
-  [[nodiscard]] bool hasGrid() const { return !grid_.empty(); }
+  [[nodiscard]] bool hasGrid() const { return !levels_.empty(); }
 
   /// Exact busy time before `time`. O(log n).
   [[nodiscard]] BusyTimes busyBefore(core::Picoseconds time) const;
@@ -50,23 +59,27 @@ class LaneIndex {
   [[nodiscard]] std::optional<std::size_t> sliceAt(core::Picoseconds time, core::Picoseconds slack = 0) const;
 
   enum class Level : std::uint8_t { exact, grid };
-  /// Busy time of every column of the axis, `width` entries. Level::grid is taken where it may be used and
+  /// Shares of every column of the axis, `width` entries. Level::grid is taken where it may be used and
   /// `allowGrid`; answers which one was.
-  Level columns(const TimeAxis& axis, bool allowGrid, std::span<BusyTimes> out) const;
+  Level shares(const TimeAxis& axis, bool allowGrid, std::span<ClassShares> out) const;
 
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  using Cells = std::vector<ClassShares>;
+
   void busyBefore(core::Picoseconds time, std::size_t slice, BusyTimes& out) const;
-  void gridBefore(core::Picoseconds time, BusyTimes& out) const;
   [[nodiscard]] std::size_t gallop(core::Picoseconds time, std::size_t from) const;
   void buildBlocks();
   void buildGrid();
+  void exactShares(const TimeAxis& axis, std::span<ClassShares> out) const;
+  void gridShares(const Cells& cells, const TimeAxis& axis, std::span<ClassShares> out) const;
+  [[nodiscard]] const Cells* levelFor(const TimeAxis& axis) const;
 
   const LaneColumns* lane_;
   TimeRange span_;
   std::vector<BusyTimes> blocks_;  // [slice / kBlock]: before that slice
-  std::vector<BusyTimes> grid_;    // [cell boundary]
+  std::vector<Cells> levels_;      // finest first, each half of the one before
 };
 
 }  // namespace vsim::gui

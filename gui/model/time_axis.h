@@ -15,8 +15,9 @@ struct TimeAxis {
 
   /// Column boundary number x (0 .. width) in time. Exact at both ends, monotone.
   [[nodiscard]] core::Picoseconds boundary(int x) const {
-    const auto length = static_cast<__int128>(view.length());
-    return view.begin + static_cast<core::Picoseconds>(length * x / std::max(1, width));
+    // length * x / width without leaving 64 bits.
+    const core::Picoseconds columns = std::max(1, width), whole = view.length() / columns;
+    return view.begin + whole * x + (view.length() - whole * columns) * x / columns;
   }
   /// The column that holds `time`: the largest x with boundary(x) <= time. Outside the view: negative, or
   /// width and more.

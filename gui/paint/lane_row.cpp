@@ -6,9 +6,11 @@
 namespace vsim::gui {
 namespace {
 
-std::array<float, 3> channels(const QColor& colour) {
-  return {static_cast<float>(colour.red()), static_cast<float>(colour.green()),
-          static_cast<float>(colour.blue())};
+using Colour [[gnu::vector_size(16)]] = float;
+
+Colour channels(const QColor& colour) {
+  return Colour{static_cast<float>(colour.red()), static_cast<float>(colour.green()),
+                static_cast<float>(colour.blue()), 1};
 }
 
 }  // namespace
@@ -37,9 +39,9 @@ void LaneRowPainter::draw(const LaneIndex& lane, const TimeAxis& axis, bool allo
     drawSlices(lane, axis);
   } else {
     columns_.resize(static_cast<std::size_t>(axis.width));
-    const auto level = lane.columns(axis, allowGrid, columns_);
+    const auto level = lane.shares(axis, allowGrid, columns_);
     ++(level == LaneIndex::Level::grid ? counts_.grid : counts_.exact);
-    mix(axis);
+    mix();
   }
   for (int y = std::max(0, top); y < last; ++y)
     std::memcpy(image.scanLine(y) + static_cast<std::size_t>(left) * sizeof(QRgb), row_.data(),
@@ -58,23 +60,15 @@ void LaneRowPainter::drawSlices(const LaneIndex& lane, const TimeAxis& axis) {
   }
 }
 
-void LaneRowPainter::mix(const TimeAxis& axis) {
-  const auto length = static_cast<float>(axis.view.length()) / static_cast<float>(axis.width);
+void LaneRowPainter::mix() {
   for (std::size_t x = 0; x < columns_.size(); ++x) {
-    float covered = 0;
-    std::array<float, 3> sum{};
-    for (std::size_t c = 0; c < kSliceClasses; ++c) {
-      if (columns_[x][c] <= 0) continue;
-      const auto busy = static_cast<float>(columns_[x][c]);
-      covered += busy;
-      for (std::size_t k = 0; k < 3; ++k) sum[k] += busy * colours_[c][k];
-    }
-    if (covered <= 0) continue;
-    const float opacity = std::clamp(covered / length, static_cast<float>(kLeastOpacity), 1.0F);
-    std::array<int, 3> mixed{};
-    for (std::size_t k = 0; k < 3; ++k)
-      mixed[k] = static_cast<int>(sum[k] / covered * opacity + background_[k] * (1 - opacity) + 0.5F);
-    row_[x] = qRgb(mixed[0], mixed[1], mixed[2]);
+    Colour sum{};
+    for (std::size_t c = 0; c < kSliceClasses; ++c) sum += columns_[x].of[c] * colours_[c];
+    const float covered = sum[3];
+    if (covered <= 1e-7F) continue;
+    const float opacity = std::clamp(covered, static_cast<float>(kLeastOpacity), 1.0F);
+    const Colour mixed = sum * (opacity / covered) + background_ * (1 - opacity) + 0.5F;
+    row_[x] = qRgb(static_cast<int>(mixed[0]), static_cast<int>(mixed[1]), static_cast<int>(mixed[2]));
   }
 }
 

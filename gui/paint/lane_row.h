@@ -37,13 +37,14 @@ class LaneRowPainter {
 
  private:
   void drawSlices(const LaneIndex& lane, const TimeAxis& axis);
-  void mix(const TimeAxis& axis);
+  void mix();
 
-  std::array<std::array<float, 3>, kSliceClasses> colours_{};
+  using Colour [[gnu::vector_size(16)]] = float;  // red, green, blue, 1: the last sums up what is covered
+  std::array<Colour, kSliceClasses> colours_{};
   std::array<QRgb, kSliceClasses> solid_{};
-  std::array<float, 3> background_{};
+  Colour background_{};
   QRgb backgroundRgb_ = 0;
-  std::vector<BusyTimes> columns_;
+  std::vector<ClassShares> columns_;
   std::vector<QRgb> row_;
   RowCounts counts_;
 };

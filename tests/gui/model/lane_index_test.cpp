@@ -42,9 +42,14 @@ TimeRange randomRange(std::mt19937_64& random, TimeRange span) {
   return {std::min(a, b), std::max(a, b)};
 }
 
-core::Picoseconds total(const BusyTimes& busy) {
-  core::Picoseconds sum = 0;
-  for (const auto time : busy) sum += time;
+/// What the columns hold of one class, picoseconds.
+double timeOf(std::span<const gui::ClassShares> columns, const TimeAxis& axis, std::size_t kind) {
+  double sum = 0;
+  for (std::size_t x = 0; x < columns.size(); ++x) {
+    const int at = static_cast<int>(x);
+    sum += static_cast<double>(columns[x].of[kind]) *
+           static_cast<double>(axis.boundary(at + 1) - axis.boundary(at));
+  }
   return sum;
 }
 
@@ -70,11 +75,16 @@ TEST_CASE("lane index: columns on the exact level are exact, at every zoom") {
   for (int i = 0; i < 60; ++i) {
     const TimeAxis axis{randomRange(random, index.span()), 1 + static_cast<int>(random() % 400)};
     if (axis.view.empty()) continue;
-    std::vector<BusyTimes> columns(static_cast<std::size_t>(axis.width));
-    CHECK(index.columns(axis, false, columns) == LaneIndex::Level::exact);
-    for (int x = 0; x < axis.width; ++x)
-      REQUIRE(columns[static_cast<std::size_t>(x)] ==
-              bruteForce(lane, {axis.boundary(x), axis.boundary(x + 1)}));
+    std::vector<gui::ClassShares> columns(static_cast<std::size_t>(axis.width));
+    CHECK(index.shares(axis, false, columns) == LaneIndex::Level::exact);
+    for (int x = 0; x < axis.width; ++x) {
+      const TimeRange column{axis.boundary(x), axis.boundary(x + 1)};
+      if (column.empty()) continue;
+      const BusyTimes busy = bruteForce(lane, column);
+      for (std::size_t c = 0; c < gui::kSliceClasses; ++c)
+        REQUIRE(static_cast<double>(columns[static_cast<std::size_t>(x)].of[c]) ==
+                Approx(static_cast<double>(busy[c]) / static_cast<double>(column.length())).margin(1e-6));
+    }
   }
 }
 
@@ -83,19 +93,20 @@ TEST_CASE("lane index: the grid conserves totals and is near the exact columns")
   const LaneColumns lane = randomLane(random, 400'000);
   const LaneIndex index(lane);
   REQUIRE(index.hasGrid());
-  const TimeAxis axis{index.span(), 1920};
-  std::vector<BusyTimes> grid(1920), exact(1920);
-  CHECK(index.columns(axis, true, grid) == LaneIndex::Level::grid);
-  CHECK(index.columns(axis, false, exact) == LaneIndex::Level::exact);
-  BusyTimes all{};
-  double worst = 0;
-  for (std::size_t x = 0; x < 1920; ++x) {
-    for (std::size_t c = 0; c < gui::kSliceClasses; ++c) all[c] += grid[x][c];
-    const auto column = static_cast<double>(axis.boundary(1) - axis.boundary(0));
-    worst = std::max(worst, std::abs(static_cast<double>(total(grid[x]) - total(exact[x]))) / column);
+  for (const int width : {100, 777, 1920}) {
+    const TimeAxis axis{index.span(), width};
+    const auto size = static_cast<std::size_t>(width);
+    std::vector<gui::ClassShares> grid(size), exact(size);
+    CHECK(index.shares(axis, true, grid) == LaneIndex::Level::grid);
+    CHECK(index.shares(axis, false, exact) == LaneIndex::Level::exact);
+    float worst = 0;
+    for (std::size_t x = 0; x < size; ++x)
+      worst = std::max(worst, std::abs(grid[x].total() - exact[x].total()));
+    CHECK(worst < 0.05F);
+    const BusyTimes all = index.busyIn(index.span());
+    for (std::size_t c = 0; c < gui::kSliceClasses; ++c)
+      CHECK(timeOf(grid, axis, c) == Approx(static_cast<double>(all[c])).epsilon(1e-5));
   }
-  CHECK(all == index.busyIn(index.span()));
-  CHECK(worst < 0.05);
 }
 
 TEST_CASE("lane index: a close zoom never uses the grid") {
@@ -103,8 +114,8 @@ TEST_CASE("lane index: a close zoom never uses the grid") {
   const LaneColumns lane = randomLane(random, 100'000);
   const LaneIndex index(lane);
   const TimeRange part{index.span().begin, index.span().begin + index.span().length() / 100};
-  std::vector<BusyTimes> columns(1000);
-  CHECK(index.columns({part, 1000}, true, columns) == LaneIndex::Level::exact);
+  std::vector<gui::ClassShares> columns(1000);
+  CHECK(index.shares({part, 1000}, true, columns) == LaneIndex::Level::exact);
 }
 
 TEST_CASE("lane index: slices are found by time") {
