@@ -121,7 +121,8 @@ std::shared_ptr<const TimelineData> timelineOf(std::shared_ptr<const core::Execu
                               .firstRank = log->ranks[r].firstRank,
                               .ranks = ranks,
                               .compute = s == core::defaultStream(program),
-                              .communication = std::ranges::any_of(lane.kind, isCommunication)});
+                              .communication = std::ranges::any_of(lane.kind, isCommunication),
+                              .stream = static_cast<core::StreamId>(s)});
       if (data->whole.empty()) data->whole = {lane.begin.front(), lane.end.back()};
       data->whole.begin = std::min(data->whole.begin, lane.begin.front());
       data->whole.end = std::max(data->whole.end, lane.end.back());

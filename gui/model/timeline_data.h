@@ -49,6 +49,7 @@ struct Track {
   std::int64_t rankClass = 0;  // index into the log's ranks
   std::int64_t firstRank = 0, ranks = 1;
   bool compute = false, communication = false;
+  core::StreamId stream = 0;  // of the program
 };
 
 /// Everything that ran, in the form that the timeline needs: made once per report, then immutable.

@@ -1,0 +1,122 @@
+#include "gui/model/exposed.h"
+
+#include <algorithm>
+
+#include "core/report/timeline.h"
+
+namespace vsim::gui {
+namespace {
+
+/// Goes on with the last stretch where it is the same collective's.
+void append(LaneColumns& lane, TimeRange range, const core::Slice& slice, SliceClass kind) {
+  if (lane.size() > 0 && lane.end.back() == range.begin && lane.source.back() == slice.instruction) {
+    lane.end.back() = range.end;
+    return;
+  }
+  lane.begin.push_back(range.begin);
+  lane.end.push_back(range.end);
+  lane.kind.push_back(kind);
+  lane.source.push_back(slice.instruction);
+}
+
+/// Adds what `timeline` leaves exposed; `kindOf(slice)`: class of a collective.
+template <class KindOf>
+void addStep(Exposed& out, const core::StepTimeline& timeline, KindOf kindOf) {
+  Exposed::Step step{.range = {timeline.begin, timeline.end}};
+  step.length = timeline.end - timeline.begin;
+  core::Picoseconds now = timeline.begin;
+  core::sweep(timeline, [&](core::Picoseconds length, const core::Slice* kernel,
+                            const core::Slice* collective, const core::Slice*) {
+    const TimeRange range{now, now + length};
+    now += length;
+    if (kernel != nullptr) step.compute += length;
+    if (collective == nullptr) return;
+    step.communication += length;
+    append(out.communication, range, *collective, kindOf(*collective));
+    if (kernel != nullptr) return;
+    step.exposed += length;
+    append(out.lane, range, *collective, kindOf(*collective));
+  });
+  out.steps.push_back(step);
+}
+
+SliceClass classOf(const core::StepProgram& program, const core::Slice& slice) {
+  switch (program.collectives[program.step[slice.instruction].operand].kind) {
+    case core::CollectiveKind::allGather:
+      return SliceClass::allGather;
+    case core::CollectiveKind::reduceScatter:
+      return SliceClass::reduceScatter;
+    case core::CollectiveKind::allToAll:
+      return SliceClass::allToAll;
+    default:
+      return SliceClass::allReduce;
+  }
+}
+
+Exposed ofLog(const core::ExecutionLog& log, std::size_t rankClass) {
+  Exposed result;
+  const core::RankLog& ranks = log.ranks[rankClass];
+  const core::StepProgram& program = *log.program;
+  const std::size_t steps = std::min(ranks.stepBegin.size(), ranks.stepEnd.size());
+  for (std::size_t step = 0; step < steps; ++step)
+    addStep(result, core::stepTimeline(program, ranks, step),
+            [&](const core::Slice& slice) { return classOf(program, slice); });
+  return result;
+}
+
+/// A foreign trace as one step, its slices in the form that the report's functions take. `step` holds the
+/// class.
+Exposed ofTrace(const TimelineData& data, const RankClassTracks& tracks) {
+  Exposed result;
+  std::size_t size = 0;
+  for (const std::size_t lane : tracks.lanes) size += data.lanes[lane].size();
+  std::vector<core::Slice> slices;
+  slices.reserve(size);  // intervals point into it
+  core::StepTimeline timeline;
+  timeline.begin = data.whole.begin;
+  timeline.end = data.whole.end;
+  for (const Track& track : data.tracks) {
+    if (track.kind != Track::Kind::stream || track.rankClass != data.tracks[tracks.track].rankClass) continue;
+    const LaneColumns& lane = data.lanes[static_cast<std::size_t>(track.lane)];
+    for (std::size_t i = 0; i < lane.size(); ++i) {
+      slices.push_back({.instruction = lane.source[i],
+                        .step = static_cast<std::uint8_t>(lane.kind[i]),
+                        .begin = lane.begin[i],
+                        .end = lane.end[i]});
+      const core::Interval interval{lane.begin[i], lane.end[i], &slices.back()};
+      if (interval.begin >= interval.end) continue;
+      if (isCommunication(lane.kind[i]))
+        timeline.comm.push_back(interval);
+      else if (track.compute)
+        timeline.compute.push_back(interval);
+    }
+  }
+  timeline.comm = core::flatten(std::move(timeline.comm));
+  timeline.compute = core::flatten(std::move(timeline.compute));
+  addStep(result, timeline, [](const core::Slice& slice) { return static_cast<SliceClass>(slice.step); });
+  return result;
+}
+
+}  // namespace
+
+std::vector<RankClassTracks> rankClassesOf(const TimelineData& data) {
+  std::vector<RankClassTracks> classes;
+  for (std::size_t t = 0; t < data.tracks.size(); ++t) {
+    if (data.tracks[t].kind == Track::Kind::rankClass)
+      classes.push_back({t, {}});
+    else if (!classes.empty() && data.tracks[t].lane >= 0)
+      classes.back().lanes.push_back(static_cast<std::size_t>(data.tracks[t].lane));
+  }
+  return classes;
+}
+
+std::vector<Exposed> exposedOf(const TimelineData& data) {
+  std::vector<Exposed> result;
+  for (const RankClassTracks& tracks : rankClassesOf(data)) {
+    const auto rankClass = static_cast<std::size_t>(data.tracks[tracks.track].rankClass);
+    result.push_back(data.log ? ofLog(*data.log, rankClass) : ofTrace(data, tracks));
+  }
+  return result;
+}
+
+}  // namespace vsim::gui
