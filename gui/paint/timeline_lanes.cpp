@@ -1,0 +1,101 @@
+#include "gui/paint/timeline_lanes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace vsim::gui {
+namespace {
+
+/// Pixels of slack above and below the slices of a row.
+constexpr int kInset = 3;
+
+QRgb mixed(QRgb a, QRgb b, float share) {
+  const auto channel = [share](int x, int y) {
+    return static_cast<int>(static_cast<float>(x) + share * static_cast<float>(y - x) + 0.5F);
+  };
+  return qRgb(channel(qRed(a), qRed(b)), channel(qGreen(a), qGreen(b)), channel(qBlue(a), qBlue(b)));
+}
+
+/// Red hatching: state by texture, not by colour alone.
+void hatch(QImage& image, int top, int height, const std::vector<ClassShares>& shares, QRgb colour) {
+  constexpr int kPeriod = 4;
+  const int last = std::min(image.height(), top + height),
+            width = std::min(image.width(), static_cast<int>(shares.size()));
+  for (int y = std::max(0, top); y < last; ++y) {
+    auto* row = reinterpret_cast<QRgb*>(image.scanLine(y));
+    for (int x = (kPeriod - (y % kPeriod)) % kPeriod; x < width; x += kPeriod) {
+      const float share = std::min(1.0F, shares[static_cast<std::size_t>(x)].total());
+      if (share <= 0.001F) continue;
+      row[x] = mixed(row[x], colour, std::max(0.5F, share));
+    }
+  }
+}
+
+}  // namespace
+
+QRgb heatColour(const Palette& palette, float share) {
+  // The root shows small shares, too: 4 % is a fifth of full colour.
+  return mixed(palette.background.rgb(), palette.exposed.rgb(), std::sqrt(std::clamp(share, 0.0F, 1.0F)));
+}
+
+TimelineLanes::TimelineLanes(Theme theme)
+    : palette_(paletteOf(theme)), rows_(palette_), exposedRows_(palette_) {}
+
+void TimelineLanes::heatRow(const LaneIndex& exposed, const TimelineFrame& frame, QRgb* row) {
+  const int step = frame.moving ? 2 : 1;
+  const int width = std::max(1, (frame.axis.width + step - 1) / step);
+  shares_.resize(static_cast<std::size_t>(width));
+  exposed.shares({frame.axis.view, width}, frame.moving, shares_);
+  for (int x = 0; x < frame.axis.width; ++x)
+    row[x] = heatColour(palette_, shares_[static_cast<std::size_t>(x / step)].total());
+}
+
+void TimelineLanes::drawHeat(const TimelineFrame& frame, QImage& image) {
+  const auto& lanes = frame.scene->exposedLanes();
+  image.fill(palette_.background);
+  if (lanes.empty() || image.width() < frame.axis.width) return;
+  const auto classes = static_cast<int>(lanes.size());
+  for (int y = 0, shown = -1; y < image.height(); ++y) {
+    const int row = static_cast<int>(static_cast<std::int64_t>(y) * classes / image.height());
+    auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
+    if (row != shown)
+      heatRow(lanes[static_cast<std::size_t>(row)], frame, line);
+    else
+      std::memcpy(line, image.constScanLine(y - 1), static_cast<std::size_t>(image.width()) * sizeof(QRgb));
+    shown = row;
+  }
+}
+
+void TimelineLanes::draw(const TimelineFrame& frame, QImage& image, double scale) {
+  image.fill(palette_.background);
+  const TimelineScene& scene = *frame.scene;
+  const auto pixels = [scale](int logical) { return static_cast<int>(std::lround(logical * scale)); };
+  const auto [first, last] =
+      visibleRows(*frame.rows, frame.scroll, static_cast<int>(image.height() / scale) + 1);
+  for (std::size_t r = first; r < last; ++r) {
+    const TimelineRow& row = (*frame.rows)[r];
+    const int top = pixels(row.top - frame.scroll), height = pixels(row.height);
+    const int inset = pixels(kInset);
+    const LaneIndex& exposed = scene.exposedLanes()[row.rankClass];
+    if (row.kind == TimelineRow::Kind::stream) {
+      rows_.draw(scene.lanes()[static_cast<std::size_t>(row.lane)], frame.axis, frame.moving, image, 0,
+                 top + inset, height - 2 * inset);
+      continue;
+    }
+    shares_.resize(static_cast<std::size_t>(frame.axis.width));
+    if (row.kind == TimelineRow::Kind::exposed) {
+      exposed.shares(frame.axis, frame.moving, shares_);
+      hatch(image, top + inset, height - 2 * inset, shares_, palette_.exposed.rgb());
+    } else if (top + height > 0 && top < image.height()) {
+      // The class's own row: its exposed communication as heat, readable when it is closed.
+      const int y = std::clamp(top + height - inset - pixels(8), 0, image.height() - 1);
+      auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
+      heatRow(exposed, frame, line);
+      for (int below = y + 1; below < std::min(image.height(), top + height - inset); ++below)
+        std::memcpy(image.scanLine(below), line, static_cast<std::size_t>(image.width()) * sizeof(QRgb));
+    }
+  }
+}
+
+}  // namespace vsim::gui

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <QPainter>
+#include <QRect>
+
+#include "gui/paint/palette.h"
+#include "gui/paint/timeline_frame.h"
+
+namespace vsim::gui {
+
+/// Which classes of slices occur in the data.
+[[nodiscard]] std::vector<SliceClass> classesIn(const TimelineScene& scene);
+/// Swatches with names from left to right, cut at the rectangle's end.
+void drawTimelineLegend(QPainter& painter, const QRect& room, const std::vector<SliceClass>& classes,
+                        const Palette& palette);
+
+/// Draws a whole frame, rows and overlay: for export and screenshots.
+void drawTimeline(QPainter& painter, QSize size, const TimelineFrame& frame);
+
+}  // namespace vsim::gui

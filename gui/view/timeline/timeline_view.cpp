@@ -1,0 +1,433 @@
+#include "gui/view/timeline/timeline_view.h"
+
+#include <QEvent>
+#include <QGridLayout>
+#include <QKeyEvent>
+#include <QSplitter>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "gui/paint/timeline_legend.h"
+#include "gui/view/timeline/timeline_panels.h"
+
+namespace vsim::gui {
+namespace {
+
+constexpr std::size_t kMostArrows = 200;
+
+/// The legend under the lanes.
+class Legend : public QWidget {
+ public:
+  Legend(Session& session, const TimelineCanvas& canvas, QWidget* parent)
+      : QWidget(parent), session_(session), canvas_(canvas) {
+    setFixedHeight(24);
+    setAccessibleName("legend");
+  }
+  void refresh() {
+    classes_ = canvas_.scene() ? classesIn(*canvas_.scene()) : std::vector<SliceClass>();
+    update();
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    const Palette& palette = paletteOf(session_.theme());
+    painter.fillRect(rect(), palette.panel);
+    if (canvas_.scene()) drawTimelineLegend(painter, rect(), classes_, palette);
+  }
+
+ private:
+  Session& session_;
+  const TimelineCanvas& canvas_;
+  std::vector<SliceClass> classes_;
+};
+
+QTextBrowser* makePanel(QWidget* parent, const QString& name, const QString& empty) {
+  auto* panel = new QTextBrowser(parent);
+  panel->setOpenLinks(false);
+  panel->setAccessibleName(name);
+  panel->setPlaceholderText(empty);
+  panel->setFrameShape(QFrame::NoFrame);
+  return panel;
+}
+
+}  // namespace
+
+TimelineView::TimelineView(Session& session, QWidget* parent) : View(session, parent) {
+  build();
+  connectAll();
+  load();
+}
+
+void TimelineView::build() {
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  searchBar_ = new QWidget(this);
+  auto* searchLayout = new QHBoxLayout(searchBar_);
+  searchLayout->setContentsMargins(8, 4, 8, 4);
+  searchText_ = new QLineEdit(searchBar_);
+  searchText_->setPlaceholderText(
+      "Words of name, class, phase, stream or ranks; Enter: next, Shift+Enter: previous, Esc: close");
+  searchText_->setAccessibleName("search slices");
+  searchText_->installEventFilter(this);
+  searchCount_ = new QLabel(searchBar_);
+  searchLayout->addWidget(searchText_, 1);
+  searchLayout->addWidget(searchCount_);
+  searchBar_->hide();
+  layout->addWidget(searchBar_);
+
+  auto* splitter = new QSplitter(Qt::Horizontal, this);
+  auto* left = new QWidget(splitter);
+  auto* grid = new QGridLayout(left);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setSpacing(0);
+  canvas_ = new TimelineCanvas(session(), left);
+  scroll_ = new QScrollBar(Qt::Vertical, left);
+  scroll_->setAccessibleName("scroll tracks");
+  legend_ = new Legend(session(), *canvas_, left);
+  grid->addWidget(canvas_, 0, 0);
+  grid->addWidget(scroll_, 0, 1);
+  grid->addWidget(legend_, 1, 0, 1, 2);
+  panels_ = new QTabWidget(splitter);
+  panels_->setDocumentMode(true);
+  panels_->setAccessibleName("timeline panels");
+  details_ = makePanel(panels_, "slice details",
+                       "Click a slice: what it is, how long it took and why it began then.");
+  areaText_ =
+      makePanel(panels_, "area statistics",
+                "Drag over the lanes: totals of what lies in the area. R makes an area of the selection.");
+  pathText_ =
+      makePanel(panels_, "critical path", "C shows the chain of work that made the step as long as it is.");
+  panels_->addTab(details_, "Details");
+  panels_->addTab(areaText_, "Area");
+  panels_->addTab(pathText_, "Critical path");
+  splitter->addWidget(left);
+  splitter->addWidget(panels_);
+  splitter->setStretchFactor(0, 1);
+  splitter->setStretchFactor(1, 0);
+  splitter->setSizes({1000, 330});
+  layout->addWidget(splitter, 1);
+
+  auto* line = new QWidget(this);
+  auto* lineLayout = new QHBoxLayout(line);
+  lineLayout->setContentsMargins(8, 2, 8, 2);
+  figures_ = new QLabel(line);
+  figures_->setAccessibleName("figures of the step");
+  hover_ = new QLabel(line);
+  hover_->setAccessibleName("slice under the pointer");
+  lineLayout->addWidget(figures_);
+  lineLayout->addStretch(1);
+  lineLayout->addWidget(hover_);
+  layout->addWidget(line);
+  setFocusProxy(canvas_);
+}
+
+void TimelineView::connectAll() {
+  Session& s = session();
+  connect(&s, &Session::runsChanged, this, &TimelineView::load);
+  connect(&s, &Session::selectionChanged, this, [this] {
+    fittedSelection_ = false;
+    updateDetails();
+    updateArrows();
+  });
+  connect(&s, &Session::zoomChanged, this, &TimelineView::updateFigures);
+  connect(&s, &Session::limitChanged, this, &TimelineView::updateArea);
+  connect(&s, &Session::themeChanged, legend_, qOverload<>(&QWidget::update));
+  connect(canvas_, &TimelineCanvas::areaChanged, this, &TimelineView::updateArea);
+  connect(canvas_, &TimelineCanvas::hoverChanged, hover_, &QLabel::setText);
+  connect(canvas_, &TimelineCanvas::layoutChanged, this, &TimelineView::updateScrollBar);
+  connect(scroll_, &QScrollBar::valueChanged, canvas_, &TimelineCanvas::setScroll);
+  connect(searchText_, &QLineEdit::textChanged, this, &TimelineView::search);
+  for (QTextBrowser* panel : {details_, pathText_})
+    connect(panel, &QTextBrowser::anchorClicked, this,
+            [this](const QUrl& url) { select(sliceOfLink(url.toString())); });
+}
+
+void TimelineView::showEvent(QShowEvent* event) {
+  View::showEvent(event);
+  if (stale_) load();
+}
+
+void TimelineView::load() {
+  const Session::Run run = session().current();
+  const auto log = session().log();
+  const auto trace = run ? run->imported : nullptr;
+  if (log == shownLog_ && trace == shownTrace_ && canvas_->scene() && !stale_) return;
+  stale_ = false;
+  shownLog_ = log;
+  shownTrace_ = trace;
+  graph_.reset();
+  whenGraph_.clear();
+  graphs_.cancel();
+  statistics_.cancel();
+  searches_.cancel();
+  pathShown_ = false;
+  stats_.reset();
+  if (!log && !trace) {
+    scenes_.cancel();
+    canvas_->setScene(
+        nullptr, !run ? "No run is open. Choose one in the list of runs, or open a scenario or a trace."
+                      : "This run has no log: it was stored without one, so there are no slices to show. "
+                        "Run it again to see its timeline.");
+    legend_->update();
+    return updateFigures();
+  }
+  canvas_->setScene(nullptr, "Preparing the timeline...");
+  scenes_.start<TimelineCanvas::Scene>(
+      [log, trace](const Background::Cancelled&) -> TimelineCanvas::Scene {
+        return std::make_shared<TimelineScene>(trace ? trace : timelineOf(log));
+      },
+      [this](TimelineCanvas::Scene scene) { sceneArrived(std::move(scene)); });
+}
+
+void TimelineView::sceneArrived(TimelineCanvas::Scene scene) {
+  const bool empty = scene->data().slices() == 0;
+  canvas_->setScene(
+      empty ? nullptr : scene,
+      empty ? "The log holds no slices: no step ran (out of memory, or nothing to do)." : QString());
+  static_cast<Legend*>(legend_)->refresh();
+  if (!empty && session().zoom().empty()) canvas_->fit(scene->lastStep());
+  updateDetails();
+  updateArrows();
+  updateFigures();
+  if (!searchText_->text().isEmpty()) search(searchText_->text());
+}
+
+bool TimelineView::settled() const {
+  return !scenes_.busy() && !graphs_.busy() && !statistics_.busy() && !searches_.busy() && !canvas_->moving();
+}
+
+std::size_t TimelineView::shownClass() const {
+  const SliceRef selected = canvas_->selected();
+  if (selected.valid()) return canvas_->scene()->classOf(selected.lane);
+  return 0;
+}
+
+std::size_t TimelineView::shownStep(std::size_t rankClass) const {
+  const auto& steps = canvas_->scene()->exposed()[rankClass].steps;
+  if (steps.empty()) return 0;
+  const TimeRange view = session().zoom();
+  const core::Picoseconds middle = view.begin + view.length() / 2;
+  for (std::size_t s = 0; s < steps.size(); ++s)
+    if (middle >= steps[s].range.begin && middle < steps[s].range.end) return s;
+  return steps.size() - 1;
+}
+
+/// Calls `then` once the graph of the shown class is there: at once when it is.
+void TimelineView::needGraph(std::function<void()> then) {
+  if (!canvas_->scene() || !canvas_->scene()->data().log) return;
+  const auto& scene = *canvas_->scene();
+  const std::int64_t rankClass = scene.data().tracks[scene.classes()[shownClass()].track].rankClass;
+  if (graph_ && graph_->rankClass() == rankClass) return then();
+  whenGraph_.push_back(std::move(then));
+  using Graph = std::shared_ptr<const StepGraph>;
+  graphs_.start<Graph>(
+      [data = scene.sharedData(), rankClass](const Background::Cancelled&) -> Graph {
+        auto graph = StepGraph::build(data, rankClass);
+        return graph ? std::make_shared<const StepGraph>(std::move(*graph)) : nullptr;
+      },
+      [this](Graph graph) {
+        graph_ = std::move(graph);
+        const auto waiting = std::exchange(whenGraph_, {});
+        if (graph_)
+          for (const auto& call : waiting) call();
+      });
+}
+
+void TimelineView::select(SliceRef slice) {
+  if (!slice.valid() || !canvas_->scene()) return;
+  session().select({.kind = Selection::Kind::slice,
+                    .report = session().report(),
+                    .lane = slice.lane,
+                    .item = slice.slice});
+  canvas_->reveal(canvas_->selected());
+}
+
+void TimelineView::updateDetails() {
+  const SliceRef slice = canvas_->selected();
+  if (!slice.valid()) return details_->clear();
+  const TimelineData& data = canvas_->scene()->data();
+  const bool current =
+      graph_ && graph_->rankClass() == data.tracks[canvas_->scene()->classes()[shownClass()].track].rankClass;
+  details_->setHtml(detailsHtml(sliceDetails(data, current ? graph_.get() : nullptr, slice)));
+  panels_->setCurrentIndex(kDetails);
+  if (!current)
+    needGraph([this] {
+      updateDetails();
+      updateArrows();
+    });
+}
+
+void TimelineView::updateArrows() {
+  const SliceRef slice = canvas_->selected();
+  std::vector<FlowArrow> arrows;
+  if (slice.valid() && graph_ && arrows_ != Arrows::off && graph_->logSlice(slice) != nullptr) {
+    for (const SliceRef before : graph_->predecessors(slice)) arrows.push_back({before, slice});
+    for (const SliceRef after : graph_->successors(slice)) arrows.push_back({slice, after});
+    if (arrows_ == Arrows::chain) {  // what released it, and what that was released by, to the step's begin
+      SliceRef at = slice;
+      for (std::size_t i = 0; i < kMostArrows; ++i) {
+        const auto before = graph_->predecessors(at);
+        if (before.empty()) break;
+        if (i > 0) arrows.push_back({before.front(), at});
+        at = before.front();
+      }
+    }
+  }
+  const std::size_t all = arrows.size();
+  if (arrows.size() > kMostArrows) arrows.resize(kMostArrows);
+  change([&](TimelineCanvas::Extras& extras) {
+    extras.arrows = std::move(arrows);
+    extras.arrowsInAll = all;
+  });
+}
+
+void TimelineView::updateArea() {
+  stats_.reset();
+  statistics_.cancel();
+  const auto& area = canvas_->area();
+  if (!canvas_->scene()) return areaText_->clear();
+  std::vector<std::size_t> lanes = canvas_->areaLanes();
+  TimeRange range;
+  if (area) {
+    range = area->range;
+  } else if (session().limit()) {
+    range = *session().limit();
+    for (std::size_t lane = 0; lane < canvas_->scene()->lanes().size(); ++lane) lanes.push_back(lane);
+  }
+  if (range.empty()) return areaText_->clear();
+  statistics_.start<AreaStats>(
+      [scene = canvas_->scene(), lanes, range](const Background::Cancelled& cancelled) {
+        return scene->statistics(lanes, range, cancelled);
+      },
+      [this](AreaStats stats) {
+        stats_ = stats;
+        areaText_->setHtml(areaHtml(stats, canvas_->extras().unit, canvas_->scene()->lastStep()));
+        panels_->setCurrentIndex(kArea);
+      });
+}
+
+void TimelineView::updatePath() {
+  if (!pathShown_ || !canvas_->scene()) {
+    pathText_->clear();
+    return change([](TimelineCanvas::Extras& extras) { extras.path.reset(); });
+  }
+  if (!canvas_->scene()->data().log) {
+    emit session().message("Traces of other programs do not say what waited for what: no critical path");
+    pathShown_ = false;
+    return;
+  }
+  needGraph([this] {
+    using Path = std::shared_ptr<const StepPath>;
+    graphs_.start<Path>(
+        [graph = graph_, step = shownStep(shownClass())](const Background::Cancelled&) -> Path {
+          auto path = stepPath(*graph, step);
+          return path ? std::make_shared<const StepPath>(std::move(*path)) : nullptr;
+        },
+        [this](Path path) {
+          if (!pathShown_ || !canvas_->scene()) return;
+          change([&](TimelineCanvas::Extras& extras) { extras.path = path; });
+          if (!path) return emit session().message("No step was completed: there is no critical path");
+          pathText_->setHtml(pathHtml(canvas_->scene()->data(), *path, canvas_->extras().unit));
+          panels_->setCurrentIndex(kPath);
+        });
+  });
+}
+
+void TimelineView::updateFigures() {
+  if (!canvas_->scene()) return figures_->clear();
+  const std::size_t c = shownClass();
+  const auto& exposed = canvas_->scene()->exposed();
+  QString text;
+  if (c < exposed.size() && !exposed[c].steps.empty()) {
+    const std::size_t s = shownStep(c);
+    const Exposed::Step& step = exposed[c].steps[s];
+    const double share =
+        step.length == 0 ? 0 : 100 * static_cast<double>(step.exposed) / static_cast<double>(step.length);
+    text = QString("step %1: %2 · exposed communication %3 (%4 % of the step)   ")
+               .arg(s)
+               .arg(QString::fromStdString(timeText(step.length)),
+                    QString::fromStdString(timeText(step.exposed)))
+               .arg(share, 0, 'f', 1);
+  }
+  text += "view " + QString::fromStdString(lengthText(session().zoom().length(), canvas_->extras().unit,
+                                                      canvas_->scene()->lastStep()));
+  figures_->setText(text);
+}
+
+void TimelineView::updateScrollBar() {
+  const int room = canvas_->height() - canvas_->lanesTop();
+  const QSignalBlocker quiet(scroll_);
+  scroll_->setRange(0, std::max(0, canvas_->contentHeight() - room));
+  scroll_->setPageStep(room);
+  scroll_->setSingleStep(26);
+  scroll_->setValue(canvas_->scroll());
+  scroll_->setVisible(scroll_->maximum() > 0);
+}
+
+void TimelineView::drawExport(QPainter& painter, QSize size) {
+  const Palette& palette = paletteOf(session().theme());
+  painter.setFont(font());
+  constexpr int kTitle = 26, kLegend = 24;
+  painter.fillRect(QRect(QPoint(), size), palette.background);
+  painter.setPen(palette.text);
+  const Session::Run run = session().current();
+  const QString name = run ? QString::fromStdString(run->title) : QString("no run");
+  painter.drawText(QRect(8, 0, size.width() - 16, kTitle), Qt::AlignVCenter | Qt::AlignLeft,
+                   name + " · timeline   " + figures_->text());
+  const QSize inner(size.width(), std::max(1, size.height() - kTitle - kLegend));
+  if (!canvas_->scene()) {
+    painter.drawText(QRect(QPoint(0, kTitle), inner), Qt::AlignCenter, "nothing to show");
+    return;
+  }
+  painter.save();
+  painter.translate(0, kTitle);
+  painter.setClipRect(QRect(QPoint(), inner));
+  TimelineFrame frame = canvas_->frame(inner, 1);
+  frame.moving = false;
+  drawTimeline(painter, inner, frame);
+  painter.restore();
+  drawTimelineLegend(painter, QRect(0, size.height() - kLegend, size.width(), kLegend),
+                     classesIn(*canvas_->scene()), palette);
+}
+
+DataTable TimelineView::exportTable() const {
+  DataTable table{{"ranks", "stream", "name", "class", "begin (ps)", "duration (ps)"},
+                  {},
+                  {false, false, false, false, true, true}};
+  if (!canvas_->scene()) return table;
+  const TimelineData& data = canvas_->scene()->data();
+  if (canvas_->extras().path) {
+    table = {{"kind", "name", "begin (ps)", "duration (ps)"}, {}, {false, false, true, true}};
+    for (const PathSegment& segment : canvas_->extras().path->segments)
+      table.rows.push_back(
+          {std::string(kPathKindNames[static_cast<std::size_t>(segment.kind)]),
+           segment.slice.valid() ? data.sliceName(segment.slice.lane, segment.slice.slice) : "host",
+           std::to_string(segment.range.begin), std::to_string(segment.range.length())});
+    return table;
+  }
+  TimeRange range = session().limit().value_or(session().zoom());
+  if (canvas_->area()) range = canvas_->area()->range;
+  std::vector<std::size_t> lanes = canvas_->areaLanes();
+  for (const Track& track : data.tracks) {
+    if (track.lane < 0) continue;
+    const auto number = static_cast<std::size_t>(track.lane);
+    if (canvas_->area() && std::ranges::find(lanes, number) == lanes.end()) continue;
+    const LaneColumns& lane = data.lanes[number];
+    const LaneIndex::Run run = canvas_->scene()->lanes()[number].slicesIn(range);
+    const std::string ranks =
+        data.tracks[canvas_->scene()->classes()[canvas_->scene()->classOf(track.lane)].track].title;
+    for (std::size_t i = run.first; i < run.last; ++i)
+      table.rows.push_back({ranks, track.title, data.sliceName(track.lane, static_cast<std::int64_t>(i)),
+                            std::string(kSliceClassNames[static_cast<std::size_t>(lane.kind[i])]),
+                            std::to_string(lane.begin[i]), std::to_string(lane.end[i] - lane.begin[i])});
+  }
+  return table;
+}
+
+std::unique_ptr<View> makeTimelineView(Session& session, QWidget* parent) {
+  return std::make_unique<TimelineView>(session, parent);
+}
+
+}  // namespace vsim::gui

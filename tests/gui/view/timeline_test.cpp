@@ -1,0 +1,320 @@
+#include <QApplication>
+#include <QLineEdit>
+#include <QMouseEvent>
+#include <QSignalSpy>
+#include <QTest>
+#include <QWheelEvent>
+#include <catch2/catch.hpp>
+
+#include "app/run.h"
+#include "gui/model/imported_timeline.h"
+#include "gui/session/watchdog.h"
+#include "gui/view/timeline/timeline_panels.h"
+#include "gui/view/timeline/timeline_view.h"
+
+using namespace vsim;
+using namespace vsim::gui;
+
+namespace {
+
+Session::Run simulated(const std::string& scenario) {
+  auto results = app::run({.scenario = scenario, .keepLogs = true}, {});
+  if (!results) FAIL(scenario << ": " << results.error().front().message);
+  auto run = std::make_shared<OpenedRun>();
+  run->title = scenario;
+  for (app::RunResult& result : *results) {
+    run->reports.push_back(std::move(result.report));
+    run->logs.push_back(std::move(result.log));
+  }
+  return run;
+}
+
+Session::Run without(const char* what) {
+  auto run = std::make_shared<OpenedRun>(*simulated("tiny"));
+  auto log = std::make_shared<core::ExecutionLog>(*run->logs[0]);
+  if (std::string(what) == "slices")
+    for (core::RankLog& ranks : log->ranks) ranks = core::RankLog();
+  run->logs = {std::string(what) == "log" ? nullptr : log};
+  return run;
+}
+
+/// The page on a run, painted and at rest.
+struct Page {
+  explicit Page(const Session::Run& run) : view(session, nullptr) {
+    view.resize(1280, 800);
+    view.show();
+    session.open(run);
+    settle();
+  }
+  void settle() {
+    for (int i = 0; i < 2000 && !view.settled(); ++i) QTest::qWait(5);
+    REQUIRE(view.settled());
+    view.repaint();
+  }
+  void run(const char* id) {
+    for (const Command& command : view.commands())
+      if (command.id == id) {
+        command.run();
+        settle();
+        return;
+      }
+    FAIL("no command " << id);
+  }
+  TimelineCanvas& canvas() { return view.canvas(); }
+  QPointF middleOf(SliceRef slice) {
+    const TimelineFrame frame = canvas().frame(canvas().size(), 1);
+    const LaneColumns& lane = canvas().scene()->data().lanes[static_cast<std::size_t>(slice.lane)];
+    const auto i = static_cast<std::size_t>(slice.slice);
+    for (const TimelineRow& row : canvas().rows())
+      if (row.lane == slice.lane)
+        return {canvas().margins().tree + frame.axis.toX((lane.begin[i] + lane.end[i]) / 2),
+                static_cast<double>(canvas().lanesTop() + row.top + row.height / 2 - canvas().scroll())};
+    return {};
+  }
+  /// The longest slice in view of the first stream.
+  SliceRef longest() {
+    const auto lane = static_cast<std::int64_t>(canvas().scene()->classes()[0].lanes[0]);
+    const LaneIndex& index = canvas().scene()->lanes()[static_cast<std::size_t>(lane)];
+    const auto slices = index.slicesIn(session.zoom());
+    SliceRef best{lane, static_cast<std::int64_t>(slices.first)};
+    const auto length = [&](std::size_t i) { return index.lane().end[i] - index.lane().begin[i]; };
+    for (std::size_t i = slices.first; i < slices.last; ++i)
+      if (length(i) > length(static_cast<std::size_t>(best.slice))) best.slice = static_cast<std::int64_t>(i);
+    return best;
+  }
+  Session session;
+  TimelineView view;
+};
+
+void drag(QWidget& widget, QPoint from, QPoint to, Qt::KeyboardModifiers with = {}) {
+  QTest::mousePress(&widget, Qt::LeftButton, with, from);
+  for (int i = 1; i <= 4; ++i) {
+    const QPointF at = from + (to - from) * i / 4;
+    QMouseEvent move(QEvent::MouseMove, at, widget.mapToGlobal(at), Qt::NoButton, Qt::LeftButton, with);
+    QApplication::sendEvent(&widget, &move);
+  }
+  QTest::mouseRelease(&widget, Qt::LeftButton, with, to);
+}
+
+}  // namespace
+
+TEST_CASE("timeline: every kind of run opens, and every command runs on it") {
+  const auto nothing = std::make_shared<OpenedRun>();
+  for (const Session::Run& run :
+       {Session::Run(nothing), without("log"), without("slices"), simulated("tiny"), simulated("moe_10k")}) {
+    Page page(run);
+    for (const Command& command : page.view.commands()) {
+      CAPTURE(command.id.toStdString());
+      CHECK_FALSE(command.name.isEmpty());
+      CHECK_FALSE(command.help.isEmpty());
+      command.run();
+      for (QWidget* dialog : QApplication::topLevelWidgets())
+        if (dialog != &page.view) dialog->close();
+      page.settle();
+    }
+    CHECK_FALSE(page.view.grab().isNull());
+    QImage image(800, 500, QImage::Format_RGB32);
+    QPainter painter(&image);
+    page.view.drawExport(painter, image.size());
+    CHECK_FALSE(page.view.exportTable().header.empty());
+  }
+}
+
+TEST_CASE("timeline: without a run it says what to do") {
+  Session session;
+  TimelineView view(session, nullptr);
+  CHECK(view.settled());
+  CHECK_FALSE(view.canvas().scene());
+  for (const Command& command : view.commands()) {
+    if (command.id != "timeline.find-track") command.run();
+  }
+  CHECK(view.exportTable().rows.empty());
+}
+
+TEST_CASE("timeline: it opens on the last step; keys zoom and pan; rest refines in place") {
+  Page page(simulated("tiny"));
+  const TimeRange step = page.canvas().scene()->lastStep();
+  CHECK(page.session.zoom().begin <= step.begin);
+  CHECK(page.session.zoom().end >= step.end);
+  CHECK(page.session.zoom().length() < 11 * step.length() / 10);
+  const TimeRange before = page.session.zoom();
+  page.run("timeline.zoom-in");
+  CHECK(page.session.zoom().length() < before.length());
+  page.run("timeline.zoom-out");
+  page.run("timeline.left");
+  CHECK(page.session.zoom().begin < before.begin);
+  page.run("timeline.fit");
+  CHECK(page.session.zoom().begin <= page.canvas().scene()->data().whole.begin);
+  CHECK(page.session.zoom().end >= page.canvas().scene()->data().whole.end);
+  page.canvas().zoomBy(0.5);
+  CHECK(page.canvas().moving());
+  page.settle();
+  CHECK_FALSE(page.canvas().moving());
+}
+
+TEST_CASE("timeline: a click selects the slice under the pointer, steps go along the stream") {
+  Page page(simulated("tiny"));
+  const SliceRef slice = page.longest();
+  QTest::mouseClick(&page.canvas(), Qt::LeftButton, {}, page.middleOf(slice).toPoint());
+  page.settle();
+  CHECK(page.canvas().selected() == slice);
+  const QString name =
+      QString::fromStdString(page.canvas().scene()->data().sliceName(slice.lane, slice.slice));
+  CHECK(page.view.detailsPanel().toPlainText().startsWith(name));
+  CHECK(page.view.detailsPanel().toPlainText().contains("why it began then"));
+  page.run("timeline.next");
+  CHECK(page.canvas().selected() == SliceRef{slice.lane, slice.slice + 1});
+  page.run("timeline.previous");
+  CHECK(page.canvas().selected() == slice);
+  const auto before = page.view.graph()->predecessors(slice);
+  if (!before.empty()) {
+    page.run("timeline.predecessor");
+    CHECK(page.canvas().selected() == before.front());
+  }
+  page.run("timeline.clear");
+  CHECK_FALSE(page.canvas().selected().valid());
+  CHECK(page.view.detailsPanel().toPlainText().isEmpty());
+}
+
+TEST_CASE("timeline: the selection of another view shows here") {
+  Page page(simulated("tiny"));
+  const SliceRef slice = page.longest();
+  page.session.select({.kind = Selection::Kind::slice, .report = 0, .lane = slice.lane, .item = slice.slice});
+  page.settle();
+  CHECK(page.canvas().selected() == slice);
+  CHECK_FALSE(page.view.canvas().extras().arrows.empty());
+  page.session.select({.kind = Selection::Kind::slice, .report = 0, .lane = 1'000, .item = 1});
+  page.settle();
+  CHECK_FALSE(page.canvas().selected().valid());
+  page.session.select({.kind = Selection::Kind::slice, .report = 0, .lane = 0, .item = 1'000'000'000});
+  page.settle();
+  CHECK_FALSE(page.canvas().selected().valid());
+}
+
+TEST_CASE("timeline: dragging marks an area whose statistics arrive; L limits to it") {
+  Page page(simulated("tiny"));
+  const int left = page.canvas().margins().tree + 100, top = page.canvas().lanesTop() + 30;
+  drag(page.canvas(), {left, top}, {left + 400, top + 100});
+  page.settle();
+  REQUIRE(page.canvas().area());
+  const TimeAxis axis = page.canvas().frame(page.canvas().size(), 1).axis;
+  CHECK(page.canvas().area()->range == TimeRange{axis.toTime(100), axis.toTime(500)});
+  REQUIRE(page.view.statistics());
+  CHECK(page.view.statistics()->range == page.canvas().area()->range);
+  CHECK(page.view.statistics()->lanes == page.canvas().areaLanes().size());
+  page.run("timeline.limit");
+  REQUIRE(page.session.limit());
+  CHECK(*page.session.limit() == page.canvas().area()->range);
+  page.run("timeline.range-mark");
+  CHECK(page.canvas().extras().marks.size() == 1);
+  QTest::mouseClick(&page.canvas(), Qt::LeftButton, {}, {left, top});
+  CHECK_FALSE(page.canvas().area());
+}
+
+TEST_CASE("timeline: Shift and drag pans; Ctrl and wheel zooms at the pointer; the wheel scrolls") {
+  Page page(simulated("moe_10k"));
+  const TimeRange before = page.session.zoom();
+  const QPoint from(page.canvas().margins().tree + 300, page.canvas().lanesTop() + 60);
+  drag(page.canvas(), from, from - QPoint(100, 0), Qt::ShiftModifier);
+  CHECK(page.session.zoom().begin > before.begin);
+  CHECK_FALSE(page.canvas().area());
+  const TimeAxis axis = page.canvas().frame(page.canvas().size(), 1).axis;
+  const core::Picoseconds under = axis.toTime(300);
+  QWheelEvent wheel(from, page.canvas().mapToGlobal(from), {}, {0, 240}, Qt::NoButton, Qt::ControlModifier,
+                    Qt::NoScrollPhase, false);
+  QApplication::sendEvent(&page.canvas(), &wheel);
+  const TimeAxis after = page.canvas().frame(page.canvas().size(), 1).axis;
+  CHECK(after.view.length() < axis.view.length());
+  CHECK(after.toX(under) == Approx(300).margin(1.5));
+}
+
+TEST_CASE("timeline: the critical path is listed and drawn, arrows go round, the search finds") {
+  Page page(simulated("tiny"));
+  page.run("timeline.path");
+  REQUIRE(page.canvas().extras().path);
+  const StepPath& path = *page.canvas().extras().path;
+  core::Picoseconds sum = 0;
+  for (const PathSegment& segment : path.segments) sum += segment.range.length();
+  CHECK(core::secondsFromPicoseconds(sum) == page.session.current()->reports[0].stepSeconds);
+  CHECK(page.view.exportTable().rows.size() == path.segments.size());
+  page.run("timeline.path");
+  CHECK_FALSE(page.canvas().extras().path);
+
+  page.run("timeline.next");
+  for (int i = 0; i < 3; ++i) page.run("timeline.arrows");
+  page.run("timeline.search");
+  auto* line = page.view.findChild<QLineEdit*>();
+  REQUIRE(line != nullptr);
+  line->setText("reduce-scatter");
+  page.settle();
+  QTest::keyClick(line, Qt::Key_Return);
+  page.settle();
+  const SliceRef hit = page.canvas().selected();
+  REQUIRE(hit.valid());
+  CHECK(QString::fromStdString(page.canvas().scene()->data().sliceName(hit.lane, hit.slice))
+            .startsWith("REDUCE-SCATTER"));
+  QTest::keyClick(line, Qt::Key_Return);
+  page.settle();
+  CHECK_FALSE(page.canvas().selected() == hit);
+  QTest::keyClick(line, Qt::Key_Return, Qt::ShiftModifier);
+  page.settle();
+  CHECK(page.canvas().selected() == hit);
+  CHECK(sliceOfLink(sliceLink(hit)) == hit);
+  CHECK_FALSE(sliceOfLink("slice:1:x").valid());
+}
+
+TEST_CASE("timeline: classes open and close by click and command") {
+  Page page(simulated("moe_10k"));
+  const std::size_t rows = page.canvas().rows().size();
+  const TimelineRow first = page.canvas().rows().front();
+  REQUIRE(first.kind == TimelineRow::Kind::rankClass);
+  const bool closed = page.canvas().isClosed(0);
+  QTest::mouseClick(&page.canvas(), Qt::LeftButton, {},
+                    {20, page.canvas().lanesTop() + first.top + first.height / 2});
+  CHECK(page.canvas().isClosed(0) != closed);
+  CHECK(page.canvas().rows().size() != rows);
+  page.run("timeline.close-all");
+  CHECK(page.canvas().rows().size() == page.canvas().scene()->classes().size());
+}
+
+TEST_CASE("timeline: a trace of another program shows, without what it cannot know") {
+  const auto trace = traces::importChromeTraceText(
+      R"([{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":0,"dur":100},
+          {"ph":"X","cat":"kernel","name":"ncclKernel_AllReduce","pid":0,"tid":8,"ts":50,"dur":100}])",
+      "trace.json");
+  REQUIRE(trace);
+  auto run = std::make_shared<OpenedRun>();
+  run->imported = importedTimeline(*trace).data;
+  Page page(run);
+  REQUIRE(page.canvas().scene());
+  CHECK(page.canvas().scene()->exposed()[0].steps[0].exposed == 50'000'000);
+  for (const Command& command : page.view.commands()) {
+    if (command.id == "timeline.find-track") continue;
+    command.run();
+    page.settle();
+  }
+  page.run("timeline.clear");
+  page.run("timeline.next");
+  CHECK(page.view.detailsPanel().toPlainText().startsWith("gemm"));
+}
+
+TEST_CASE("timeline: the window's thread is not kept from its events while a large run opens") {
+  Session session;
+  TimelineView view(session, nullptr);
+  view.resize(1280, 800);
+  view.show();
+  const auto run = simulated("moe_10k");
+  QTest::qWait(50);
+  Watchdog watchdog;
+  session.open(run);
+  for (int i = 0; i < 2000 && !view.settled(); ++i) QTest::qWait(5);
+  CHECK(watchdog.longestBusyMs() < 250);  // 50 on a machine of its own
+}
+
+TEST_CASE("timeline: themes change the picture") {
+  Page page(simulated("tiny"));
+  const QImage light = page.view.grab().toImage();
+  page.session.setTheme(Theme::dark);
+  page.settle();
+  CHECK(page.view.grab().toImage() != light);
+}
