@@ -9,6 +9,8 @@
 
 #include "app/load.h"
 #include "app/run.h"
+#include "gui/model/imported_timeline.h"
+#include "traces/chrome_import.h"
 #include "traces/run_store.h"
 
 namespace vsim::gui {
@@ -133,8 +135,18 @@ Opened simulate(const RunSource& source, const OpenProgress& tell, const OpenCan
   return run;
 }
 
-Opened openTrace(const RunSource& source) {
-  return failed({.message = "traces of other programs cannot be opened", .file = source.path});
+Opened openTrace(const RunSource& source, const OpenProgress& tell, const OpenCancelled& cancelled) {
+  tell("reading " + std::filesystem::path(source.path).filename().string(), 0);
+  auto trace = traces::importChromeTrace(source.path, cancelled);
+  if (!trace) return failed(trace.error());
+  tell("arranging its slices", 0.7);
+  auto timeline = importedTimeline(std::move(*trace));
+  auto run = std::make_shared<OpenedRun>();
+  run->title = std::filesystem::path(source.path).filename().string();
+  run->source = source.path;
+  run->imported = std::move(timeline.data);
+  run->notes = std::move(timeline.notes);
+  return run;
 }
 
 }  // namespace
@@ -177,7 +189,7 @@ Opened openRun(const RunSource& source, const OpenProgress& progress, const Open
     case RunSource::Kind::scenario:
       return simulate(source, tell, cancelled);
     case RunSource::Kind::trace:
-      return openTrace(source);
+      return openTrace(source, tell, cancelled);
   }
   return failed({.message = "nothing to open"});
 }
