@@ -7,6 +7,7 @@
 #include <QStatusBar>
 #include <QVBoxLayout>
 
+#include "gui/export/export_commands.h"
 #include "gui/session/watchdog.h"
 #include "gui/window/key_positions.h"
 #include "gui/window/open_runs_panel.h"
@@ -27,7 +28,8 @@ MainWindow::MainWindow(const Settings& settings, QWidget* parent)
   setObjectName("window");
   setAcceptDrops(true);
   session_.setStorePath(settings.storePath);
-  setTheme(settings.theme);
+  session_.setTheme(settings.theme);
+  applyTheme(settings.theme);
   setFontScale(settings.fontScale);
   makePages();
   makeDocks();
@@ -36,7 +38,7 @@ MainWindow::MainWindow(const Settings& settings, QWidget* parent)
   new KeyPositions(commands_, this);
   connect(&session_, &Session::viewChanged, this, [this] { showPage(session_.view()); });
   connect(&session_, &Session::runsChanged, this, &MainWindow::runOpened);
-  connect(&session_, &Session::themeChanged, this, [this] { setTheme(session_.theme()); });
+  connect(&session_, &Session::themeChanged, this, [this] { applyTheme(session_.theme()); });
   connect(&session_, &Session::message, this,
           [this](const QString& text) { statusBar()->showMessage(text, kMessageMs); });
   resize(kWidth, kHeight);
@@ -53,7 +55,10 @@ MainWindow::MainWindow(const Settings& settings, QWidget* parent)
 }
 
 MainWindow::~MainWindow() {
-  // Pages refer to the session until they are gone; members would go first.
+  // Pages refer to the session until they are gone; members would go first. What they say on their way is not
+  // heard any more.
+  tabs_->disconnect(this);
+  session_.disconnect(this);
   delete takeCentralWidget();
   for (QDockWidget* dock : docks_) delete dock;
   delete tools_;
@@ -112,6 +117,7 @@ void MainWindow::makeStatus() {
 
 void MainWindow::makeCommands() {
   commands_.add("File", {}, fileCommands(*this));
+  commands_.add("File", {}, exportCommands([this] { return currentView(); }, session_, this));
   commands_.add("Go", {}, editCommands(*this));
   commands_.add("View", {}, lookCommands(*this));
   for (View* view : views_) commands_.add(view->title(), view->key(), view->commands());
@@ -138,6 +144,8 @@ View* MainWindow::currentView() const { return qobject_cast<View*>(tabs_->curren
 void MainWindow::showPage(const QString& key) {
   if (View* wanted = view(key)) tabs_->setCurrentWidget(wanted);
   const View* shown = currentView();
+  if (shown != nullptr && shown->key() != session_.view())
+    return session_.setView(shown->key());  // unknown page
   commands_.setPage(shown == nullptr ? QString() : shown->key());
   commands_.find("go.back")->action->setEnabled(session_.canGoBack());
   commands_.find("go.forward")->action->setEnabled(session_.canGoForward());
@@ -153,7 +161,7 @@ void MainWindow::runOpened() {
   if (!run->notes.empty()) statusBar()->showMessage(QString::fromStdString(run->notes.front()), kMessageMs);
   const bool addressed = !pendingUrl_.isEmpty() && session_.applyUrl(pendingUrl_);
   pendingUrl_.clear();
-  if (addressed || session_.view() != "runs") return;
+  if (addressed || (session_.view() != "runs" && session_.view() != "scenario")) return;
   session_.setView(view("summary") != nullptr && !run->reports.empty() ? "summary" : "timeline");
 }
 
@@ -163,20 +171,20 @@ void MainWindow::updateTitle() {
 }
 
 void MainWindow::open(const QString& word, OpenAs use) {
-  const auto source = sourceOf(word.toStdString(), session_.storePath());
+  auto source = sourceOf(word.toStdString(), session_.storePath());
   if (!source) return showError(word + " cannot be opened", {QString::fromStdString(source.error().text())});
   if (use == OpenAs::current) pendingUrl_ = word.startsWith("vsim://") ? word : QString();
+  if (source->kind == RunSource::Kind::scenario) {
+    source->store = true;
+    source->storePath = session_.storePath();
+    if (use == OpenAs::current) emit session_.editRequested(QString::fromStdString(source->path), {});
+  }
   session_.requestOpen(*source, use);
 }
 
 void MainWindow::showError(const QString& title, const QStringList& lines) {
   pendingUrl_.clear();
   banner_->show(title, lines);
-}
-
-void MainWindow::setTheme(Theme theme) {
-  applyTheme(theme);
-  session_.setTheme(theme);
 }
 
 void MainWindow::setFontScale(int percent) {

@@ -1,11 +1,21 @@
 #include "gui/window/view_table.h"
 
+#include "gui/view/compare/compare_view.h"
 #include "gui/view/runs/runs_view.h"
+#include "gui/view/scenario/scenario_view.h"
+#include "gui/view/summary/summary_view.h"
+#include "gui/view/sweep/sweep_view.h"
 
 namespace vsim::gui {
 
 const std::vector<ViewEntry>& viewTable() {
-  static const std::vector<ViewEntry> table{};
+  static const std::vector<ViewEntry> table{
+      {"runs", makeRunsView},
+      {"summary", makeSummaryView},
+      {"compare", makeCompareView},
+      {"sweep", makeSweepView},
+      {"scenario", makeScenarioView},
+  };
   return table;
 }
 

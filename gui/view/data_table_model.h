@@ -1,0 +1,41 @@
+#pragma once
+
+#include <QAbstractTableModel>
+#include <functional>
+#include <vector>
+
+#include "gui/model/data_table.h"
+
+namespace vsim::gui {
+
+/// A DataTable for Qt's table view: no object per row, sorted by value where columns are numeric.
+class DataTableModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  explicit DataTableModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+
+  void setTable(DataTable table);
+  [[nodiscard]] const DataTable& table() const { return table_; }
+  /// Row of the table that is shown as row number `row`.
+  [[nodiscard]] std::size_t sourceRow(int row) const { return order_[static_cast<std::size_t>(row)]; }
+  /// What is marked or told besides: colours and tips by source row and column. May be empty.
+  using Extra = std::function<QVariant(std::size_t row, int column, int role)>;
+  void setExtra(Extra extra) { extra_ = std::move(extra); }
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  void sort(int column, Qt::SortOrder order) override;
+
+ private:
+  [[nodiscard]] bool numeric(std::size_t column) const {
+    return column < table_.numeric.size() && table_.numeric[column];
+  }
+
+  DataTable table_;
+  std::vector<std::size_t> order_;
+  Extra extra_;
+};
+
+}  // namespace vsim::gui
