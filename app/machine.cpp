@@ -32,6 +32,11 @@ Outcome<std::unique_ptr<gpu::Machine>> openDevices(gpu::Job& job, const gpu::Lau
     Error error = api.error();
     if (error.hint.find("--executor host") == std::string::npos)
       error.hint += (error.hint.empty() ? "" : "; ") + insteadOf(job);
+    if (job.processes() > 1) {  // every process ends with it, and its reader looks for the machine
+      error.message =
+          fmt::format("process {} on {}: {}", job.process(), job.host(job.process()), error.message);
+      job.fail(error);
+    }
     return machineFailed(std::move(error));
   }
   gpu::device::DeviceOptions device;

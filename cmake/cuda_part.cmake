@@ -64,7 +64,8 @@ else()
   endif()
 endif()
 
-# The program that checks a device plug-in is built with the plug-in, and with the tests, which run it on a stand-in.
+# The programs that check a device plug-in are built with the plug-in, and with the tests, which run them on a stand-in.
 if(VSIM_TESTS OR TARGET vsim_cuda)
   add_subdirectory(gpu/cuda/check)
+  add_subdirectory(tests/gpu/device/program)
 endif()

@@ -46,6 +46,9 @@ class Machine : public core::Executor {
   [[nodiscard]] virtual bool leads() const = 0;
   /// The leader's text on every process.
   [[nodiscard]] virtual core::Result<std::string> broadcast(const std::string& text) = 0;
+  /// What was seen to hold the clocks of this process's devices down while programs ran since the last call:
+  /// "power cap, thermal slowdown". Empty: nothing, or nobody knows.
+  [[nodiscard]] virtual std::string throttling() { return {}; }
 
   /// Collective. The leader's log has one RankLog per rank, in order; the other processes' logs have their
   /// own ranks alone. Times are of each rank's own clock, from a common start. A collective's slice begins

@@ -205,12 +205,13 @@ Conductor::Outcome Conductor::outcome() const {
       drifting.push_back(fmt::format("{} ({:+.0f} %)", m.title(), 100 * m.result().drift));
     if (!m.settled(options_.targetError)) unsettled.push_back(m.title());
   }
-  if (!drifting.empty()) {
-    outcome.remark = fmt::format(
-        "the machine changed its speed (clocks throttled, or others used it) during {} measurements: {}",
-        drifting.size(), some(drifting));
-    outcome.notes.push_back(outcome.remark);
-  }
+  if (const std::string throttling = machine_.throttling(); !throttling.empty())
+    outcome.remark = "clocks throttled: " + throttling;
+  if (!drifting.empty())
+    outcome.remark += fmt::format(
+        "{}the machine changed its speed (clocks throttled, or others used it) during {} measurements: {}",
+        outcome.remark.empty() ? "" : "; ", drifting.size(), some(drifting));
+  if (!outcome.remark.empty()) outcome.notes.push_back(outcome.remark);
   if (!unsettled.empty())
     outcome.notes.push_back(fmt::format("{} of {} measurements are less certain than {:.3g} %: {}",
                                         unsettled.size(), outcome.measured, 100 * options_.targetError,

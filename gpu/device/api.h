@@ -63,7 +63,9 @@ struct AttentionCall {
   void* data = nullptr;
 };
 
-/// `count` elements from element `from` of one buffer to element `to` of another.
+/// `count` elements from element `from` of `source` to element `to` of `target`, where both may lie outside
+/// of those buffers and be negative: one launch copies from or to several buffers, counted from the first
+/// one.
 struct CopySegment {
   std::int64_t from = 0, to = 0, count = 0;
 };

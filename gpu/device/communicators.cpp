@@ -176,8 +176,22 @@ std::vector<RankCommunicator*> Communicators::all() const {
   return result;
 }
 
-void Communicators::leave(int localRank) {
-  for (const auto& [key, communicators] : known_) communicators[static_cast<std::size_t>(localRank)]->leave();
+void Communicators::leave(const std::vector<int>& devices) {
+  std::vector<std::thread> ranks;
+  for (std::size_t r = 0; r < devices.size(); ++r)
+    ranks.emplace_back([this, r, device = devices[r]] {
+      static_cast<void>(api_.useDevice(device));
+      for (const auto& [key, communicators] : known_) communicators[r]->leave();
+    });
+  for (std::thread& rank : ranks) rank.join();
+}
+
+void Communicators::abort() const {
+  std::vector<std::thread> aborts;
+  for (RankCommunicator* communicator : all())
+    if (communicator->comm() != nullptr && !communicator->dead())
+      aborts.emplace_back([communicator] { communicator->abort(); });
+  for (std::thread& each : aborts) each.join();
 }
 
 }  // namespace vsim::gpu::device

@@ -64,8 +64,11 @@ class Communicators {
   [[nodiscard]] const UniqueId& idOf(const RankCommunicator& communicator) const {
     return ids_.at(&communicator);
   }
-  /// Everything of one rank: for its device's thread.
-  void leave(int localRank);
+  /// All ranks of this process leave all communicators in peace, each on its device and in a thread of its
+  /// own: libraries wait for all ranks of a host there. Everything has ended by then.
+  void leave(const std::vector<int>& devices);
+  /// Ends whatever runs in any of them, at once.
+  void abort() const;
   [[nodiscard]] std::vector<RankCommunicator*> all() const;
   /// After an abort: forgets everything.
   void clear() {

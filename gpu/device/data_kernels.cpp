@@ -15,53 +15,8 @@ using core::TensorRange;
 using core::Unit;
 using core::UnitTensor;
 
-DataKernels::DataKernels(const RankContext& context, const DataPlan& plan, std::uint64_t seed, Stream upload)
-    : context_(context), plan_(plan), program_(plan.program()), seed_(seed) {
-  std::vector<CopySegment> segments;
-  for (const Kernel& kernel : program_.kernels) {
-    if (kernel.role == KernelRole::copyOut) {
-      const Unit& unit = program_.units[kernel.unit];
-      VSIM_CHECK(kernel.writes.size() == plan.tensors(kernel.unit).size(),
-                 "copy-out has one output per tensor");
-      for (Index t = 0; t < kernel.writes.size(); ++t) addTable(Move::copyOut, unit, {t, 1}, segments);
-    } else if (kernel.role == KernelRole::reduceCopyIn) {
-      for (const Index buffer : kernel.reads) {
-        VSIM_CHECK(plan.packed(buffer).has_value(), "the reduction's input is made of unsharded gradients");
-        addTable(Move::gather, program_.units[kernel.unit], *plan.packed(buffer), segments);
-      }
-    }
-  }
-  const std::size_t bytes = segments.size() * sizeof(CopySegment);
-  segments_ = std::make_unique<DeviceBlock>(context, bytes, "tables of segments");
-  if (bytes == 0) return;
-  context.check(context.api.copyToDevice(segments_->memory(), segments.data(), bytes, upload));
-  context.check(context.api.synchronize(upload));
-}
-
-DataKernels::Key DataKernels::keyOf(Move move, const Unit& unit, TensorRange range) {
-  return {move,        unit.tensorTable, unit.contiguous, unit.devices, unit.shardElements,
-          range.first, range.count};
-}
-
-void DataKernels::addTable(Move move, const Unit& unit, TensorRange range,
-                           std::vector<CopySegment>& segments) {
-  const auto [at, added] = tables_.try_emplace(keyOf(move, unit, range));
-  if (!added) return;
-  Table& table = at->second;
-  table.first = segments.size();
-  const std::vector<UnitTensor>& tensors = program_.tensorTables[unit.tensorTable];
-  std::int64_t packedAt = 0;
-  for (Index t = range.first; t < range.first + range.count; ++t) {
-    for (const Segment& s :
-         move == Move::copyOut ? copyOutSegments(unit, tensors[t]) : gatheredSegments(unit, tensors[t])) {
-      segments.push_back({packedAt + s.from, s.to, s.count});
-      table.longest = std::max(table.longest, s.count);
-      table.elements += s.count;
-    }
-    packedAt += tensors[t].elements;
-  }
-  table.count = static_cast<std::int64_t>(segments.size() - table.first);
-}
+DataKernels::DataKernels(const RankContext& context, const DataPlan& plan, std::uint64_t seed)
+    : context_(context), plan_(plan), program_(plan.program()), seed_(seed), tables_(context) {}
 
 std::byte* DataKernels::element(const BufferMemory& buffer, std::int64_t index) const {
   return buffer.memory + index * core::bytesOf(typeOf(buffer.buffer));
@@ -93,18 +48,58 @@ void DataKernels::launch(const DataLaunch& launch, Stream stream) {
   }
 }
 
-void DataKernels::copy(const Key& key, const BufferMemory& from, const BufferMemory& to, Stream stream) {
-  const Table& table = tables_.at(key);
-  if (table.elements == 0) return;
-  const CopyCall call{.source = from.memory,
-                      .target = to.memory,
-                      .sourceType = typeOf(from.buffer),
-                      .targetType = typeOf(to.buffer),
-                      .segments = static_cast<const CopySegment*>(segments_->memory()) + table.first,
-                      .segmentCount = table.count,
-                      .longest = table.longest,
-                      .elements = table.elements};
-  context_.check(context_.api.copySegments(call, stream));
+std::vector<CopySegment> DataKernels::segmentsOf(const Unit& unit, const std::vector<Route>& routes) const {
+  const std::vector<UnitTensor>& tensors = program_.tensorTables[unit.tensorTable];
+  std::vector<CopySegment> segments;
+  // From the first buffers of the launch, in elements: all buffers are aligned to whole elements.
+  const auto distance = [this](const BufferMemory& buffer, const BufferMemory& first) {
+    const auto bytes = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(buffer.memory) -
+                                                 reinterpret_cast<std::uintptr_t>(first.memory));
+    VSIM_CHECK(bytes % core::bytesOf(typeOf(buffer.buffer)) == 0, "buffers are aligned to their elements");
+    return bytes / core::bytesOf(typeOf(buffer.buffer));
+  };
+  for (const Route& route : routes) {
+    const std::int64_t to = distance(route.to, routes.front().to);
+    std::int64_t from = distance(route.from, routes.front().from);
+    for (Index t = route.tensors.first; t < route.tensors.first + route.tensors.count; ++t) {
+      for (const Segment& s : route.move == Move::copyOut ? copyOutSegments(unit, tensors[t])
+                                                          : gatheredSegments(unit, tensors[t]))
+        if (s.count > 0) segments.push_back({from + s.from, to + s.to, s.count});
+      from += tensors[t].elements;
+    }
+  }
+  return segments;
+}
+
+/// One launch for all buffers of one type; a kernel's buffers have one type unless its group mixes types.
+void DataKernels::copy(const Kernel& kernel, std::vector<Route> routes, Stream stream) {
+  const auto typesOf = [this](const Route& route) {
+    return std::pair(typeOf(route.from.buffer), typeOf(route.to.buffer));
+  };
+  while (!routes.empty()) {
+    const auto types = typesOf(routes.front());
+    const auto others = std::stable_partition(routes.begin(), routes.end(),
+                                              [&](const Route& route) { return typesOf(route) == types; });
+    const std::vector<Route> together(routes.begin(), others);
+    routes.erase(routes.begin(), others);
+    SegmentTables::Key key{reinterpret_cast<std::uintptr_t>(&kernel), routes.size()};
+    for (const Route& route : together)
+      for (const BufferMemory& buffer : {route.from, route.to})
+        key.push_back(reinterpret_cast<std::uintptr_t>(buffer.memory));
+    const SegmentTables::Table* table = tables_.find(key, stream);
+    if (table == nullptr)
+      table = &tables_.add(key, segmentsOf(program_.units[kernel.unit], together), stream);
+    if (table->elements == 0) continue;
+    const CopyCall call{.source = together.front().from.memory,
+                        .target = together.front().to.memory,
+                        .sourceType = types.first,
+                        .targetType = types.second,
+                        .segments = table->segments,
+                        .segmentCount = table->count,
+                        .longest = table->longest,
+                        .elements = table->elements};
+    context_.check(context_.api.copySegments(call, stream));
+  }
 }
 
 void DataKernels::cast(const BufferMemory& from, std::int64_t fromElement, const BufferMemory& to,
@@ -121,9 +116,12 @@ void DataKernels::zero(const BufferMemory& target, Stream stream) {
 }
 
 void DataKernels::copyOut(const DataLaunch& launch, Stream stream) {
-  const Unit& unit = program_.units[launch.kernel->unit];
+  VSIM_CHECK(launch.writes.size() == plan_.tensors(launch.kernel->unit).size(),
+             "copy-out has one output per tensor");
+  std::vector<Route> routes;
   for (Index t = 0; t < launch.writes.size(); ++t)
-    copy(keyOf(Move::copyOut, unit, {t, 1}), launch.reads.front(), launch.writes[t], stream);
+    routes.push_back({launch.reads.front(), launch.writes[t], {t, 1}, Move::copyOut});
+  copy(*launch.kernel, std::move(routes), stream);
 }
 
 void DataKernels::gradient(const DataLaunch& launch, Stream stream) {
@@ -150,9 +148,13 @@ void DataKernels::gradient(const DataLaunch& launch, Stream stream) {
 void DataKernels::reduceCopyIn(const DataLaunch& launch, Stream stream) {
   const BufferMemory& target = launch.writes.front();
   zero(target, stream);
-  const Unit& unit = program_.units[launch.kernel->unit];
-  for (const BufferMemory& read : launch.reads)
-    copy(keyOf(Move::gather, unit, *plan_.packed(read.buffer)), read, target, stream);
+  std::vector<Route> routes;
+  for (const BufferMemory& read : launch.reads) {
+    const auto range = plan_.packed(read.buffer);
+    VSIM_CHECK(range.has_value(), "the reduction's input is made of unsharded gradients");
+    routes.push_back({read, target, *range, Move::gather});
+  }
+  copy(*launch.kernel, std::move(routes), stream);
 }
 
 /// writes = reads, or writes += reads: whole tensors where both are unsharded, else the rank's shard.
@@ -212,6 +214,6 @@ void DataKernels::fillParameters(Index unitIndex, std::byte* shard, Stream strea
   }
 }
 
-void DataKernels::abandon() { segments_->abandon(); }
+void DataKernels::abandon() { tables_.abandon(); }
 
 }  // namespace vsim::gpu::device

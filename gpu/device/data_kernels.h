@@ -1,12 +1,9 @@
 #pragma once
 
-#include <map>
-#include <memory>
-#include <tuple>
 #include <vector>
 
 #include "gpu/data_plan.h"
-#include "gpu/device/device_block.h"
+#include "gpu/device/segment_tables.h"
 
 namespace vsim::gpu::device {
 
@@ -25,10 +22,10 @@ struct DataLaunch {
 };
 
 /// Issues the kernels that move data: what gpu/host does to floats, on memory of the buffers' own types.
-/// Tables of the segments that copies move are made and uploaded once. The rank's host thread only.
+/// A kernel that copies between many buffers is one launch. The rank's host thread only.
 class DataKernels {
  public:
-  DataKernels(const RankContext& context, const DataPlan& plan, std::uint64_t seed, Stream upload);
+  DataKernels(const RankContext& context, const DataPlan& plan, std::uint64_t seed);
 
   void launch(const DataLaunch& launch, Stream stream);
   /// The rank's shard of a unit's parameters before the first step; padding is zero.
@@ -36,18 +33,17 @@ class DataKernels {
   void abandon();
 
  private:
-  struct Table {
-    std::size_t first = 0;  // into the block of all tables
-    std::int64_t count = 0, longest = 0, elements = 0;
-  };
   enum class Move : std::uint8_t { copyOut, gather };
-  // Units alike share tables: (move, tensor table, unit's shape, tensors).
-  using Key = std::tuple<Move, core::Index, bool, std::int64_t, std::int64_t, core::Index, core::Index>;
+  /// `tensors` of the kernel's unit from one buffer to another.
+  struct Route {
+    BufferMemory from, to;
+    core::TensorRange tensors;
+    Move move = Move::copyOut;
+  };
 
-  static Key keyOf(Move move, const core::Unit& unit, core::TensorRange range);
-  void addTable(Move move, const core::Unit& unit, core::TensorRange range,
-                std::vector<CopySegment>& segments);
-  void copy(const Key& key, const BufferMemory& from, const BufferMemory& to, Stream stream);
+  [[nodiscard]] std::vector<CopySegment> segmentsOf(const core::Unit& unit,
+                                                    const std::vector<Route>& routes) const;
+  void copy(const core::Kernel& kernel, std::vector<Route> routes, Stream stream);
   void cast(const BufferMemory& from, std::int64_t fromElement, const BufferMemory& to,
             std::int64_t toElement, std::int64_t count, bool add, Stream stream);
   void zero(const BufferMemory& target, Stream stream);
@@ -66,8 +62,7 @@ class DataKernels {
   const DataPlan& plan_;
   const core::StepProgram& program_;
   std::uint64_t seed_;
-  std::map<Key, Table> tables_;
-  std::unique_ptr<DeviceBlock> segments_;
+  SegmentTables tables_;
 };
 
 }  // namespace vsim::gpu::device

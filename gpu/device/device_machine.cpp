@@ -30,23 +30,25 @@ DeviceMachine::DeviceMachine(std::shared_ptr<Api> api, Job& job, DeviceOptions o
     : api_(std::move(api)), job_(job), options_(std::move(options)) {}
 
 DeviceMachine::~DeviceMachine() {
-  if (!communicators_) return;
-  for (int r = 0; r < localRanks(); ++r) {
-    static_cast<void>(api_->useDevice(devices_[static_cast<std::size_t>(r)]));
-    communicators_->leave(r);
-  }
+  if (communicators_) communicators_->leave(devices_);
 }
 
 Result<std::unique_ptr<DeviceMachine>> DeviceMachine::open(std::shared_ptr<Api> api, Job& job,
                                                            DeviceOptions options) {
   std::unique_ptr<DeviceMachine> machine(new DeviceMachine(std::move(api), job, std::move(options)));
   for (const auto& step : {&DeviceMachine::chooseDevices, &DeviceMachine::learnFacts})
-    if (const auto done = (machine.get()->*step)(); !done) {
-      // The others wait for this process: they get its error.
-      if (job.processes() > 1 && job.failure() == nullptr) job.fail(done.error());
-      return tl::unexpected(done.error());
+    if (auto done = (machine.get()->*step)(); !done) {
+      core::Error error = std::move(done.error());
+      if (job.processes() > 1 && job.failure() == nullptr) {
+        // The others wait for this process: they get its error.
+        error.message =
+            fmt::format("process {} on {}: {}", job.process(), job.host(job.process()), error.message);
+        job.fail(error);
+      }
+      return tl::unexpected(std::move(error));
     }
   machine->api_->limitWaits(static_cast<double>(machine->options_.timeout) / 1000);
+  machine->clocks_ = std::make_unique<ClockWatch>(*machine->api_, machine->devices_);
   std::vector<int> ranks;
   for (int r = 0; r < machine->localRanks(); ++r) ranks.push_back(machine->firstRank_ + r);
   machine->communicators_ = std::make_unique<Communicators>(*machine->api_, ranks);
@@ -131,7 +133,7 @@ Result<void> DeviceMachine::learnFacts() {
 }
 
 tl::unexpected<core::Error> DeviceMachine::failed(const core::Error& error) {
-  for (RankCommunicator* communicator : communicators_->all()) communicator->abort();
+  communicators_->abort();
   communicators_->clear();
   return tl::unexpected(error);
 }
@@ -157,7 +159,7 @@ Result<core::ExecutionLog> DeviceMachine::execute(std::shared_ptr<const StepProg
 Result<void> DeviceMachine::play(Run& run, int steps) {
   job_.setStatus([&run] { return positions(run.ranks); });
   {
-    Watchdog watchdog(run.control, job_, *communicators_, run.ranks, options_.timeout);
+    Watchdog watchdog(run.control, job_, *communicators_, run.ranks, *clocks_, options_.timeout);
     std::vector<std::thread> hosts;
     for (const auto& rank : run.ranks) hosts.emplace_back([&, rank = rank.get()] { rank->run(steps); });
     while (!run.start.allArrived()) std::this_thread::sleep_for(std::chrono::microseconds(100));

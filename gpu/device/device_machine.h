@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/device/api.h"
+#include "gpu/device/clock_watch.h"
 #include "gpu/device/communicators.h"
 #include "gpu/device/device_options.h"
 #include "gpu/job/job.h"
@@ -34,6 +35,7 @@ class DeviceMachine : public Machine {
   [[nodiscard]] core::Result<std::string> broadcast(const std::string& text) override {
     return job_.broadcast(text);
   }
+  [[nodiscard]] std::string throttling() override { return clocks_ ? clocks_->take() : std::string(); }
   /// 1 to 255 steps.
   [[nodiscard]] core::Result<core::ExecutionLog> execute(std::shared_ptr<const core::StepProgram> program,
                                                          int steps) override;
@@ -62,6 +64,7 @@ class DeviceMachine : public Machine {
   std::vector<DeviceFacts> deviceFacts_;  // of devices_
   int firstRank_ = 0;
   std::unique_ptr<Communicators> communicators_;
+  std::unique_ptr<ClockWatch> clocks_;
   std::vector<std::map<core::Index, std::vector<float>>> contents_;  // [local rank]
 };
 

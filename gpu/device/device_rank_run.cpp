@@ -87,7 +87,7 @@ void DeviceRank::setUp() {
     if (instruction.kind == InstructionKind::release) parts_->memory->release(instruction.operand, 0, 0);
   }
   parts_->operations = std::make_unique<Operations>(context_, program_, set_.facts, parts_->streams);
-  parts_->data = std::make_unique<DataKernels>(context_, set_.plan, set_.options.seed, parts_->streams[0]);
+  parts_->data = std::make_unique<DataKernels>(context_, set_.plan, set_.options.seed);
   for (Index unit = 0; unit < program_.units.size(); ++unit) {
     const Index parameters = program_.units[unit].parameters;
     if (parameters == kNone || !parts_->memory->live(parameters)) continue;

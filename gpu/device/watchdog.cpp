@@ -13,11 +13,12 @@ std::string positions(const std::vector<std::unique_ptr<DeviceRank>>& ranks) {
 }
 
 Watchdog::Watchdog(RunControl& control, Job& job, const Communicators& communicators,
-                   const std::vector<std::unique_ptr<DeviceRank>>& ranks, int timeout)
+                   const std::vector<std::unique_ptr<DeviceRank>>& ranks, ClockWatch& clocks, int timeout)
     : control_(control),
       job_(job),
       communicators_(communicators),
       ranks_(ranks),
+      clocks_(clocks),
       timeout_(timeout),
       thread_([this] { watch(); }) {}
 
@@ -56,6 +57,7 @@ void Watchdog::look() {
                             .hint = "a rank of the group, or the network between them, has failed"});
     }
   }
+  if (running_.load()) clocks_.look();
   lookForStandstill();
 }
 
@@ -75,7 +77,7 @@ void Watchdog::lookForStandstill() {
 
 void Watchdog::end() {
   if (const auto error = control_.error(); error && job_.processes() > 1) job_.fail(*error);
-  for (RankCommunicator* communicator : communicators_.all()) communicator->abort();
+  communicators_.abort();
   for (const auto& rank : ranks_) rank->releaseAfterFailure();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "gpu/cuda/check/checks.h"
 #include "gpu/rounding.h"
@@ -80,9 +81,53 @@ std::string copyOf(const CheckContext& c, const Segments& segments, DType from, 
   return problem;
 }
 
+/// One launch that gathers from several buffers, or scatters to them, counted from the first of them.
+std::string copyBetweenMany(const CheckContext& c, bool gathers) {
+  constexpr std::int64_t kBuffers = 24;
+  std::vector<std::unique_ptr<DeviceBuffer>> parts;
+  std::vector<std::vector<float>> values;
+  Segments segments;
+  const DType partType = gathers ? DType::bf16 : DType::fp32, wholeType = gathers ? DType::fp32 : DType::bf16;
+  for (std::int64_t b = 0; b < kBuffers; ++b) {
+    const std::int64_t count = b == 7 ? 300'001 : 1 + static_cast<std::int64_t>(c.random() % 4000);
+    parts.push_back(std::make_unique<DeviceBuffer>(c.api, c.stream, partType, count));
+    segments.add(count, static_cast<std::int64_t>(c.random() % 3));
+  }
+  DeviceBuffer whole(c.api, c.stream, wholeType, segments.sourceElements + 1);
+  for (const auto& part : parts) {
+    values.push_back(c.randomValues(partType, part->elements(), 100));
+    part->write(values.back());
+  }
+  std::vector<float> expected = c.randomValues(wholeType, whole.elements(), 100);
+  whole.write(expected);
+  const auto base = reinterpret_cast<std::intptr_t>(parts.front()->data());
+  for (std::size_t b = 0; b < parts.size(); ++b) {
+    CopySegment& segment = segments.list[b];
+    const std::int64_t place = segment.from,
+                       far = (reinterpret_cast<std::intptr_t>(parts[b]->data()) - base) /
+                             core::bytesOf(partType);
+    segment = gathers ? CopySegment{far, place, segment.count} : CopySegment{place, far, segment.count};
+    for (std::int64_t i = 0; i < segment.count; ++i) {
+      float& one = expected[static_cast<std::size_t>(place + i)];
+      float& other = values[b][static_cast<std::size_t>(i)];
+      gathers ? one = roundTo(wholeType, other) : other = roundTo(partType, one);
+    }
+  }
+  const Copy copy(c, segments, gathers ? *parts.front() : whole, gathers ? whole : *parts.front());
+  require(c.api.copySegments(copy.call(), c.stream));
+  std::string problem = difference(whole.read(), expected);
+  for (std::size_t b = 0; b < parts.size() && problem.empty(); ++b) {
+    problem = difference(parts[b]->read(), values[b]);
+    if (problem.empty() && !parts[b]->guardsIntact()) problem = "memory around a buffer was overwritten";
+  }
+  return problem;
+}
+
 }  // namespace
 
 void checkCopies(const CheckContext& c) {
+  c.check("copies from many buffers in one launch", [&] { return copyBetweenMany(c, true); });
+  c.check("copies to many buffers in one launch", [&] { return copyBetweenMany(c, false); });
   const std::pair<DType, DType> kPairs[] = {{DType::fp32, DType::fp32}, {DType::bf16, DType::bf16},
                                             {DType::fp16, DType::fp16}, {DType::fp32, DType::bf16},
                                             {DType::bf16, DType::fp32}, {DType::fp32, DType::fp16},

@@ -1,5 +1,6 @@
 // Copies of many segments, thread by thread on the host.
 
+#include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -96,6 +97,52 @@ TEST_CASE("cuda copies: one giant among many dwarfs is cut evenly") {
   REQUIRE(planCopy(2501, uneven.longest, uneven.elements, 8192, 2).balanced);
   check(random, uneven, DType::bf16);
   check(random, uneven, DType::fp32);
+}
+
+TEST_CASE("cuda copies: one launch to several buffers, counted from the first, in both kinds of plans") {
+  std::mt19937 random(61);
+  for (const bool uneven : {false, true})
+    for (int round = 0; round < 4; ++round) {
+      // Buffers apart from each other, some before the first one.
+      std::vector<std::vector<std::uint16_t>> buffers;
+      std::vector<float> source(60'000);
+      for (float& value : source) value = static_cast<float>(random() % 1000) / 8.0F;
+      std::vector<CopySegment> segments;
+      std::int64_t from = 0, longest = 0;
+      for (int b = 0; b < 12; ++b) {
+        const std::int64_t count = uneven && b == 5 ? 30'000 : static_cast<std::int64_t>(random() % 900) + 1;
+        buffers.emplace_back(static_cast<std::size_t>(count) + 2, 0xa5a5);
+        segments.push_back({.from = from, .to = 0, .count = count});
+        from += count;
+        longest = std::max(longest, count);
+      }
+      std::shuffle(buffers.begin(), buffers.end(), random);
+      std::shuffle(segments.begin(), segments.end(), random);
+      std::ranges::sort(buffers, {}, &std::vector<std::uint16_t>::size);
+      std::ranges::sort(segments, {}, &CopySegment::count);
+      const auto base = reinterpret_cast<std::intptr_t>(buffers[6].data());
+      for (std::size_t b = 0; b < buffers.size(); ++b)
+        segments[b].to = (reinterpret_cast<std::intptr_t>(buffers[b].data()) - base) / 2 + 1;
+      const gpu::device::CopyCall call{.source = source.data(),
+                                       .target = buffers[6].data(),
+                                       .sourceType = DType::fp32,
+                                       .targetType = DType::bf16,
+                                       .segments = segments.data(),
+                                       .segmentCount = static_cast<std::int64_t>(segments.size()),
+                                       .longest = longest,
+                                       .elements = from};
+      REQUIRE(launchCopy({nullptr, 2}, call) == 0);
+      for (std::size_t b = 0; b < buffers.size(); ++b) {
+        const auto& buffer = buffers[b];
+        CHECK(buffer.front() == 0xa5a5);
+        CHECK(buffer.back() == 0xa5a5);
+        for (std::int64_t i = 0; i < segments[b].count; ++i) {
+          const float value = source[static_cast<std::size_t>(segments[b].from + i)];
+          const auto bits = std::bit_cast<std::uint32_t>(gpu::roundTo(DType::bf16, value)) >> 16U;
+          REQUIRE(buffer[static_cast<std::size_t>(i) + 1] == bits);
+        }
+      }
+    }
 }
 
 TEST_CASE("cuda copies: conversions round to nearest even") {

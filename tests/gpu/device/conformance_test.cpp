@@ -14,30 +14,28 @@ using namespace vsim::test;
 
 namespace {
 
-constexpr int kSteps = 3;
-
-void checkCase(const System& system, const ConformanceCase& what, int maxDelay) {
-  INFO(system.name() << ", " << what.name);
+void checkCase(const System& system, const ConformanceCase& what, int steps, int maxDelay) {
+  INFO(system.name() << ", " << what.name << ", " << steps << " steps");
   const auto program = programOf(system, what);
   StandInOptions devices;
   devices.devices = what.ranks();
   devices.maxDelay = maxDelay;
   DeviceRun run(program, what, devices);
-  const auto log = run.execute(kSteps);
+  const auto log = run.execute(steps);
   REQUIRE((log ? std::string() : log.error().text()) == "");
   CHECK(run.dataProblem() == "");
   CHECK(run.checkedElements() > 0);
   CHECK(run.finalProblem() == "");
 
-  const auto dag = ProgramDag::build(*program, kSteps);
+  const auto dag = ProgramDag::build(*program, steps);
   REQUIRE(dag);
-  const ExecutionLog virtualLog = simulatedWithAllocator(program, kSteps);
+  const ExecutionLog virtualLog = simulatedWithAllocator(program, steps);
   REQUIRE(log->ranks.size() == static_cast<std::size_t>(what.ranks()));
   for (const RankLog& rank : log->ranks) {
     INFO(rank.name);
     CHECK(difference(virtualLog.ranks.front(), rank) == "");
     CHECK(brokenDependency(*program, *dag, rank) == "");
-    CHECK(rank.stepEnd.size() == kSteps);
+    CHECK(rank.stepEnd.size() == static_cast<std::size_t>(steps));
   }
   run.close();
   CHECK(run.violations() == "");
@@ -47,13 +45,16 @@ void checkCase(const System& system, const ConformanceCase& what, int maxDelay) 
 }  // namespace
 
 TEST_CASE("devices run every kind of program as the simulator does, and the data is right") {
-  for (const auto& system : systems())
-    for (const ConformanceCase& what : conformanceCases()) checkCase(*system, what, 0);
+  const auto cases = conformanceCases();
+  std::size_t number = 0;
+  for (const auto& system :
+       systems())  // two steps differ from each other; a third as the second, here and there
+    for (const ConformanceCase& what : cases) checkCase(*system, what, ++number % 5 == 0 ? 3 : 2, 0);
 }
 
 TEST_CASE("random delays of the device's streams change nothing") {
   const auto cases = conformanceCases();
   for (const auto& system : systems())
-    for (const std::size_t i : {std::size_t{0}, cases.size() - 4, cases.size() - 1})
-      checkCase(*system, cases[i], 120);
+    for (const std::size_t i : {std::size_t{2}, cases.size() - 3, cases.size() - 1})
+      checkCase(*system, cases[i], 2, 100);
 }

@@ -1,53 +1,26 @@
 #pragma once
 
-#include <memory>
-#include <string>
-
-#include "gpu/device/device_machine.h"
+#include "tests/gpu/device/checked_run.h"
 #include "tests/gpu/stand_in/stand_in.h"
-#include "tests/gpu/support/conformance_cases.h"
-#include "tests/gpu/support/data_checker.h"
 
 namespace vsim::test {
 
-inline constexpr std::uint64_t kDataSeed = 7;
-
-/// PyTorch's allocator on a device's segments, in its default settings.
-std::unique_ptr<core::MemoryModel> allocatorOn(core::SegmentSource& source);
-/// The simulator's log with the same allocator.
-core::ExecutionLog simulatedWithAllocator(std::shared_ptr<const core::StepProgram> program, int steps);
-/// Options of a machine on the stand-in, without observers.
-gpu::device::DeviceOptions plainOptions(int timeout = 20'000);
-
-/// One program on a machine of stand-in devices, with all checks of its data.
-class DeviceRun {
+/// One program on a machine of stand-in devices, with all checks of its data and of what a device would
+/// punish.
+class DeviceRun : public CheckedRun {
  public:
-  /// `job` null: a job of this process alone. References outlive the object.
   DeviceRun(std::shared_ptr<const core::StepProgram> program, const ConformanceCase& what,
-            const StandInOptions& devices, gpu::Job* job = nullptr);
+            const StandInOptions& devices, gpu::Job* job = nullptr)
+      : DeviceRun(std::move(program), what, std::make_shared<StandIn>(devices), job) {}
 
-  core::Result<core::ExecutionLog> execute(int steps);
-  /// Of gathered and unsharded parameters while it ran, or "".
-  [[nodiscard]] std::string dataProblem() const { return checker_ ? checker_->firstProblem() : ""; }
-  [[nodiscard]] std::size_t checkedElements() const { return checker_ ? checker_->checked() : 0; }
-  /// Of parameters and optimizer states at the end, or "".
-  [[nodiscard]] std::string finalProblem() const;
-  /// The machine ends.
-  void close() { machine_.reset(); }
   [[nodiscard]] std::string violations() const;
   [[nodiscard]] std::string leaks() const;
   [[nodiscard]] StandIn& devices() { return *standIn_; }
 
  private:
-  std::shared_ptr<const core::StepProgram> program_;
-  const ConformanceCase& what_;
-  core::TrainModel model_;
-  std::unique_ptr<gpu::Job> ownJob_;
-  gpu::Job* job_;
+  DeviceRun(std::shared_ptr<const core::StepProgram> program, const ConformanceCase& what,
+            std::shared_ptr<StandIn> standIn, gpu::Job* job);
   std::shared_ptr<StandIn> standIn_;
-  std::unique_ptr<ReferenceTraining> reference_;
-  std::unique_ptr<DataChecker> checker_;
-  std::unique_ptr<gpu::device::DeviceMachine> machine_;
 };
 
 }  // namespace vsim::test

@@ -22,7 +22,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-constexpr int kSteps = 3;
+constexpr int kSteps = 2;
 
 /// A folder in shared memory for the processes' mail, gone afterwards.
 class MailFolder {
@@ -98,8 +98,10 @@ std::string live(int process, const std::string& jobName, const std::string& sys
 }  // namespace
 
 TEST_CASE("processes: one device each; order, memory and data are those of one process") {
-  for (const char* system : {"vescale", "fsdp2"}) {
-    for (const char* name : {"default", "replicas", "experts"}) {
+  using Names = std::vector<const char*>;
+  for (const auto& [system, names] :
+       {std::pair{"vescale", Names{"default", "experts"}}, {"fsdp2", Names{"replicas"}}}) {
+    for (const char* name : names) {
       INFO(system << ", " << name);
       const ConformanceCase what = caseNamed(name);
       const MailFolder mail;

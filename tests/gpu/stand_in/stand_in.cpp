@@ -115,6 +115,13 @@ Status StandIn::useDevice(int device) {
   return enter("useDevice", device);
 }
 
+Status StandIn::clocks(int device, gpu::device::ClockFacts& out) {
+  if (device < 0 || device >= options_.devices)
+    return {kInvalidDevice, "clocks: invalid device ordinal (101)"};
+  out = {.smHertz = 1e9, .throttled = options_.throttled};
+  return {};
+}
+
 Status StandIn::allocate(void*& out, std::size_t bytes) {
   const Status entered = enter("allocate", currentDevice);
   return entered.ok() ? device(currentDevice).allocate(out, bytes) : entered;

@@ -23,6 +23,7 @@ struct StandInOptions {
   std::uint64_t seed = 1;
   int computeCapability = 90;
   bool registersBuffers = true;
+  std::string throttled{};  // what holds its clocks down
   /// A folder through which the processes of a job reach each other; empty: communicators of one process.
   std::string mailFolder{};
   std::vector<Fault> faults{};
@@ -55,6 +56,7 @@ class StandIn : public gpu::device::Api {
   Status deviceCount(int& out) override;
   Status deviceFacts(int device, gpu::device::DeviceFacts& out) override;
   Status useDevice(int device) override;
+  Status clocks(int device, gpu::device::ClockFacts& out) override;
   Status allocate(void*& out, std::size_t bytes) override;
   Status free(void* memory) override;
   Status memoryInfo(core::Bytes& free, core::Bytes& total) override;

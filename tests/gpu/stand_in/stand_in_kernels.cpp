@@ -13,6 +13,11 @@ std::size_t width(core::DType type) { return static_cast<std::size_t>(core::byte
 std::size_t bytes(std::int64_t elements, core::DType type) {
   return static_cast<std::size_t>(elements) * width(type);
 }
+/// `element` may be negative: segments of one launch lie in several allocations.
+const void* at(const void* memory, std::int64_t element, core::DType type) {
+  return reinterpret_cast<const void*>(static_cast<std::intptr_t>(reinterpret_cast<std::uintptr_t>(memory)) +
+                                       element * core::bytesOf(type));
+}
 
 }  // namespace
 
@@ -53,12 +58,10 @@ Status StandIn::copySegments(const gpu::device::CopyCall& call, Stream stream) {
         std::int64_t longest = 0, elements = 0;
         for (std::int64_t s = 0; s < call.segmentCount; ++s) {
           const gpu::device::CopySegment& segment = call.segments[s];
-          const auto* const from = static_cast<const std::byte*>(call.source);
-          const auto* const to = static_cast<const std::byte*>(call.target);
-          if (!device(number).touches(from + bytes(segment.from, call.sourceType),
+          if (!device(number).touches(at(call.source, segment.from, call.sourceType),
                                       bytes(segment.count, call.sourceType), width(call.sourceType),
                                       "copySegments") ||
-              !device(number).touches(to + bytes(segment.to, call.targetType),
+              !device(number).touches(at(call.target, segment.to, call.targetType),
                                       bytes(segment.count, call.targetType), width(call.targetType),
                                       "copySegments"))
             return;

@@ -11,17 +11,19 @@
 #include "gpu/observation.h"
 #include "gpu/rounding.h"
 #include "tests/gpu/support/conformance_cases.h"
+#include "tests/gpu/support/final_state.h"
 #include "tests/gpu/support/reference_training.h"
 
 namespace vsim::test {
 
 /// Observer of an execution on real data: whatever a gather leaves, and the unsharded parameters wherever
-/// compute begins and ends with them, must be the reference's parameters of that step. Thread-safe.
+/// compute begins and ends with them, must be the reference's parameters of that step, to the last bit or to
+/// within `tolerance` of their norm. Thread-safe.
 class DataChecker {
  public:
   DataChecker(const core::StepProgram& program, const core::TrainModel& model,
-              const ReferenceTraining& reference)
-      : program_(program), unsharded_(program, model), reference_(reference) {}
+              const ReferenceTraining& reference, double tolerance = 0)
+      : program_(program), unsharded_(program, model), reference_(reference), tolerance_(tolerance) {}
 
   void operator()(const gpu::Observation& seen) {
     const core::Instruction& instruction = program_.step[seen.instruction];
@@ -78,6 +80,12 @@ class DataChecker {
     const core::DType type = program_.buffers[buffer].dtype;
     checked_ += wanted.size();
     if (found.size() != wanted.size()) return report(seen, buffer, 0, "is not there");
+    if (tolerance_ > 0) {
+      const double distance = relativeDistance(found, wanted);
+      if (distance > tolerance_)
+        report(seen, buffer, 0, fmt::format("and the others are off by {:.3g} of their norm", distance));
+      return;
+    }
     for (std::size_t i = 0; i < wanted.size(); ++i)
       if (found[i] != gpu::roundTo(type, wanted[i]))
         return report(seen, buffer, i, fmt::format("is {}, not {}", found[i], wanted[i]));
@@ -95,6 +103,7 @@ class DataChecker {
   const core::StepProgram& program_;
   UnshardedParameters unsharded_;
   const ReferenceTraining& reference_;
+  double tolerance_;  // 0: to the last bit
   std::atomic<std::size_t> checked_ = 0;
   mutable std::mutex mutex_;
   std::string problem_;

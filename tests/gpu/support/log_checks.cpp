@@ -63,7 +63,8 @@ std::string difference(const RankLog& a, const RankLog& b) {
   return peakDifference("peak of the last step", a.lastStepPeak, b.lastStepPeak);
 }
 
-std::string brokenDependency(const StepProgram& program, const ProgramDag& dag, const RankLog& log) {
+std::string brokenDependency(const StepProgram& program, const ProgramDag& dag, const RankLog& log,
+                             const ClockErrors& errors) {
   std::vector<Picoseconds> ends(dag.nodes().size(), -1);
   for (const Slice& slice : log.slices) ends[dag.deviceNode(slice.step, slice.instruction)] = slice.end;
   // The host has issued an instruction by the time it is logged as issued.
@@ -71,14 +72,14 @@ std::string brokenDependency(const StepProgram& program, const ProgramDag& dag, 
   const std::vector<Picoseconds> begins = earliestBegins(dag, ends);
   for (const Slice& slice : log.slices) {
     const Index node = dag.deviceNode(slice.step, slice.instruction);
-    if (slice.begin < begins[node] || slice.end < slice.begin)
+    if (slice.begin < begins[node] - errors.streams || slice.end < slice.begin)
       return fmt::format(
           "step {}, instruction {} ({}) runs {} to {}, its predecessors end at {}", slice.step,
           slice.instruction,
           program.step[slice.instruction].kind == InstructionKind::kernel ? "kernel" : "collective",
           slice.begin, slice.end, begins[node]);
     const Index host = dag.hostNode(slice.step, slice.instruction);
-    if (slice.issued < begins[host])
+    if (slice.issued < begins[host] - errors.host)
       return fmt::format("step {}, instruction {} is issued at {}, what the host waited for ends at {}",
                          slice.step, slice.instruction, slice.issued, begins[host]);
   }
