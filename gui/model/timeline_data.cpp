@@ -46,7 +46,11 @@ bool alike(const core::RankLog& a, const core::RankLog& b) {
 
 std::string classTitle(const core::RankLog& log, std::int64_t ranks) {
   if (ranks == 1) return fmt::format("rank {}", log.firstRank);
-  return fmt::format("{} ranks from {} ({})", ranks, log.firstRank, log.name);
+  const std::string who = fmt::format("ranks {}-{}", log.firstRank, log.firstRank + log.ranks - 1);
+  const std::string alike =
+      ranks == log.ranks ? fmt::format("{} alike", ranks) : fmt::format("{} alike in all", ranks);
+  return log.name.empty() || log.name == "all" ? fmt::format("{} · {}", who, alike)
+                                               : fmt::format("{} · {} · {}", log.name, who, alike);
 }
 
 LaneColumns laneOf(const core::StepProgram& program, const core::RankLog& log, core::StreamId stream) {

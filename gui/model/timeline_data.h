@@ -43,7 +43,7 @@ struct LaneColumns {
 struct Track {
   enum class Kind : std::uint8_t { rankClass, stream };
   Kind kind = Kind::stream;
-  std::string title;  // "ranks 0-1023 (1024 alike)", "compute"
+  std::string title;  // "ranks 0-1023 · 1024 alike", "compute"
   int depth = 0;
   std::int64_t lane = -1;      // of a stream
   std::int64_t rankClass = 0;  // index into the log's ranks

@@ -276,7 +276,7 @@ void TimelineOverlay::drawPath(QPainter& painter) {
     if (segment.slice.valid()) {
       const QRectF slice = sliceRect(segment.slice);
       if (slice.isEmpty()) continue;
-      y = slice.center().y();
+      y = slice.bottom() - 3;  // below the name
       if (segment.kind != PathKind::wait) {
         const SliceClass kind = data.lanes[static_cast<std::size_t>(segment.slice.lane)]
                                     .kind[static_cast<std::size_t>(segment.slice.slice)];

@@ -5,6 +5,7 @@
 #include "gui/view/scenario/scenario_view.h"
 #include "gui/view/summary/summary_view.h"
 #include "gui/view/sweep/sweep_view.h"
+#include "gui/view/timeline/timeline_view.h"
 
 namespace vsim::gui {
 
@@ -12,6 +13,7 @@ const std::vector<ViewEntry>& viewTable() {
   static const std::vector<ViewEntry> table{
       {"runs", makeRunsView},
       {"summary", makeSummaryView},
+      {"timeline", makeTimelineView},
       {"compare", makeCompareView},
       {"sweep", makeSweepView},
       {"scenario", makeScenarioView},

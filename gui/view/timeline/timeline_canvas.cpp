@@ -56,9 +56,24 @@ void TimelineCanvas::setScene(Scene scene, const QString& message) {
   emit areaChanged();
 }
 
+/// Few streams are drawn taller, so that the window is not empty below them.
+RowHeights TimelineCanvas::heights() const {
+  RowHeights heights;
+  std::size_t streams = 0, classes = 0;
+  for (std::size_t c = 0; c < scene_->classes().size(); ++c, ++classes)
+    if (!closed_.contains(c)) streams += scene_->classes()[c].lanes.size();
+  constexpr int kTallest = 44;
+  const int rest =
+      height() - lanesTop() - static_cast<int>(classes) * (heights.rankClass + heights.exposed + heights.gap);
+  if (streams > 0)
+    heights.stream =
+        std::clamp(rest / static_cast<int>(std::min<std::size_t>(streams, 1000)), heights.stream, kTallest);
+  return heights;
+}
+
 void TimelineCanvas::layOut() {
   rows_.clear();
-  if (scene_) rows_ = layoutRows(scene_->data(), scene_->classes(), closed_);
+  if (scene_) rows_ = layoutRows(scene_->data(), scene_->classes(), closed_, heights());
   setScroll(scroll_);
   redraw();
   emit layoutChanged();
@@ -181,11 +196,7 @@ void TimelineCanvas::paintEvent(QPaintEvent*) {
   TimelineOverlay(shown, size(), devicePixelRatioF()).draw(painter);
 }
 
-void TimelineCanvas::resizeEvent(QResizeEvent*) {
-  setScroll(scroll_);
-  redraw();
-  emit layoutChanged();
-}
+void TimelineCanvas::resizeEvent(QResizeEvent*) { layOut(); }
 
 int TimelineCanvas::contentHeight() const {
   return rows_.empty() ? 0 : rows_.back().top + rows_.back().height + 8;

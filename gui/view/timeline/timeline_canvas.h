@@ -91,6 +91,7 @@ class TimelineCanvas : public QWidget {
   [[nodiscard]] TimeAxis axis() const { return axis(std::max(1, width() - margins_.tree)); }
   [[nodiscard]] TimeRange whole() const;
   [[nodiscard]] std::size_t rowAt(double y) const;
+  [[nodiscard]] RowHeights heights() const;
   void layOut();
   void redraw();
   void move();

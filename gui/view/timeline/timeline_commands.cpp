@@ -36,12 +36,10 @@ void TimelineView::stepSlice(int direction) {
   if (!canvas_->scene()) return;
   SliceRef slice = canvas_->selected();
   if (!slice.valid()) {  // the first one in view of the first stream
-    for (const TimelineRow& row : canvas_->rows()) {
-      if (row.lane < 0) continue;
-      const auto run =
-          canvas_->scene()->lanes()[static_cast<std::size_t>(row.lane)].slicesIn(session().zoom());
-      if (run.count() > 0) return select({row.lane, static_cast<std::int64_t>(run.first)});
-    }
+    const auto& lanes = canvas_->scene()->lanes();
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+      if (const auto run = lanes[lane].slicesIn(session().zoom()); run.count() > 0)
+        return select({static_cast<std::int64_t>(lane), static_cast<std::int64_t>(run.first)});
     return;
   }
   slice.slice += direction;

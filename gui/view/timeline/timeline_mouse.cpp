@@ -66,12 +66,11 @@ void TimelineCanvas::dragArea(QPointF position) {
   const auto timeAt = [&](QPointF at) {
     return now.toTime(std::clamp<double>(at.x() - margins_.tree, 0, now.width));
   };
-  const auto [begin, end] = std::minmax(timeAt(pressedAt_), timeAt(position));
-  Area area{.range = {begin, std::max(begin + 1, end)}, .first = 0, .last = rows_.size()};
+  const core::Picoseconds a = timeAt(pressedAt_), b = timeAt(position), begin = std::min(a, b);
+  Area area{.range = {begin, std::max({begin + 1, a, b})}, .first = 0, .last = rows_.size()};
   if (pressedAt_.y() >= lanesTop()) {  // from the ruler: all rows
-    const auto [top, bottom] = std::minmax(pressedAt_.y(), position.y());
-    area.first = std::min(rowAt(top), rows_.size() - 1);
-    area.last = std::min(rowAt(bottom) + 1, rows_.size());
+    area.first = std::min(rowAt(std::min(pressedAt_.y(), position.y())), rows_.size() - 1);
+    area.last = std::min(rowAt(std::max(pressedAt_.y(), position.y())) + 1, rows_.size());
   }
   setArea(area);
 }

@@ -13,7 +13,7 @@ QString escaped(const std::string& text) { return QString::fromStdString(text).t
 QString row(const QStringList& cells, const char* tag = "td") {
   QString html = "<tr>";
   for (qsizetype i = 0; i < cells.size(); ++i)
-    html += QString("<%1 align='%2' style='padding: 1px 10px 1px 0'>%3</%1>")
+    html += QString("<%1 align='%2' style='padding: 1px 8px 1px 0; white-space: nowrap'>%3</%1>")
                 .arg(tag, i == 0 ? "left" : "right", cells[i]);
   return html + "</tr>";
 }
@@ -42,8 +42,8 @@ QString detailsHtml(const SliceDetails& details) {
             "</td></tr>";
   html += "</table>";
   if (details.releasedBy.valid())
-    html += "<p>Released by <a href='" + sliceLink(details.releasedBy) + "'>" +
-            escaped(details.releasedByName) + "</a> ( [ )</p>";
+    html += "<p>Last of what it needed ( [ ): <a href='" + sliceLink(details.releasedBy) + "'>" +
+            escaped(details.releasedByName) + "</a></p>";
   if (!details.tensors.empty()) {
     html += "<p><b>Tensors of the unit</b><br>";
     constexpr std::size_t kShown = 40;

@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "gui/paint/palette.h"
 #include "gui/paint/timeline_legend.h"
 #include "gui/view/timeline/timeline_panels.h"
 
@@ -56,6 +57,7 @@ QTextBrowser* makePanel(QWidget* parent, const QString& name, const QString& emp
 TimelineView::TimelineView(Session& session, QWidget* parent) : View(session, parent) {
   build();
   connectAll();
+  colourLinks();
   load();
 }
 
@@ -89,6 +91,8 @@ void TimelineView::build() {
   grid->addWidget(canvas_, 0, 0);
   grid->addWidget(scroll_, 0, 1);
   grid->addWidget(legend_, 1, 0, 1, 2);
+  grid->setColumnStretch(0, 1);
+  grid->setRowStretch(0, 1);
   panels_ = new QTabWidget(splitter);
   panels_->setDocumentMode(true);
   panels_->setAccessibleName("timeline panels");
@@ -106,7 +110,7 @@ void TimelineView::build() {
   splitter->addWidget(panels_);
   splitter->setStretchFactor(0, 1);
   splitter->setStretchFactor(1, 0);
-  splitter->setSizes({1000, 330});
+  splitter->setSizes({1000, 400});
   layout->addWidget(splitter, 1);
 
   auto* line = new QWidget(this);
@@ -133,7 +137,10 @@ void TimelineView::connectAll() {
   });
   connect(&s, &Session::zoomChanged, this, &TimelineView::updateFigures);
   connect(&s, &Session::limitChanged, this, &TimelineView::updateArea);
-  connect(&s, &Session::themeChanged, legend_, qOverload<>(&QWidget::update));
+  connect(&s, &Session::themeChanged, this, [this] {
+    legend_->update();
+    colourLinks();
+  });
   connect(canvas_, &TimelineCanvas::areaChanged, this, &TimelineView::updateArea);
   connect(canvas_, &TimelineCanvas::hoverChanged, hover_, &QLabel::setText);
   connect(canvas_, &TimelineCanvas::layoutChanged, this, &TimelineView::updateScrollBar);
@@ -142,6 +149,16 @@ void TimelineView::connectAll() {
   for (QTextBrowser* panel : {details_, pathText_})
     connect(panel, &QTextBrowser::anchorClicked, this,
             [this](const QUrl& url) { select(sliceOfLink(url.toString())); });
+}
+
+/// Qt's own blue cannot be read on dark panels.
+void TimelineView::colourLinks() {
+  const QString style = "a { color: " + paletteOf(session().theme()).accent.name() + " }";
+  for (QTextBrowser* panel : {details_, areaText_, pathText_}) {
+    panel->document()->setDefaultStyleSheet(style);
+  }
+  updateDetails();
+  updatePath();
 }
 
 void TimelineView::showEvent(QShowEvent* event) {

@@ -61,6 +61,7 @@ class TimelineView : public View {
 
   void build();
   void connectAll();
+  void colourLinks();
   void load();
   void sceneArrived(TimelineCanvas::Scene scene);
   void needGraph(std::function<void()> then);
