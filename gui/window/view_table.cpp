@@ -1,6 +1,8 @@
 #include "gui/window/view_table.h"
 
 #include "gui/view/compare/compare_view.h"
+#include "gui/view/network/network_view.h"
+#include "gui/view/plan/plan_view.h"
 #include "gui/view/runs/runs_view.h"
 #include "gui/view/scenario/scenario_view.h"
 #include "gui/view/summary/summary_view.h"
@@ -14,6 +16,8 @@ const std::vector<ViewEntry>& viewTable() {
       {"runs", makeRunsView},
       {"summary", makeSummaryView},
       {"timeline", makeTimelineView},
+      {"plan", makePlanView},
+      {"network", makeNetworkView},
       {"compare", makeCompareView},
       {"sweep", makeSweepView},
       {"scenario", makeScenarioView},
