@@ -16,6 +16,7 @@ Outcome<gpu::Calibration> calibrateMachine(gpu::Machine& machine, const std::opt
   calibration.started = options.started;
   calibration.progress = progress;
   if (scenario) {
+    calibration.scale = machine.facts().executor == "host" ? scenario->real.scale : 1;
     if (auto fits = checkRanks(*scenario, machine.ranks()); !fits) return wrongInput(fits.error());
     const ModelGraph graph(scenario->model);
     for (const SystemSpec& spec : scenario->systems) {

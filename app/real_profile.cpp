@@ -22,24 +22,6 @@ std::string unfit(const Profile& profile, const gpu::MachineFacts& facts, double
   return {};
 }
 
-/// A processor's rates that the time of the calibration did not suffice for: the best that its points show.
-/// They count for kernels without a point alone, and for the MFU.
-void completeBoard(Profile& profile) {
-  if (!profile.hardware) return;
-  GpuSpec& board = profile.hardware->cluster.gpu;
-  double flops = 0, bytes = 0;
-  for (const ProfiledOperation& p : profile.operations) {
-    if (p.seconds <= 0) continue;
-    flops = std::max(flops, 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) *
-                                static_cast<double>(p.k) / p.seconds);
-    if (kindOf(p) == OpKind::memory) bytes = std::max(bytes, static_cast<double>(p.bytes) / p.seconds);
-  }
-  constexpr double kSlowCore = 1e9;  // FLOP/s and bytes/s: any processor of today does more
-  if (board.peakBf16 <= 0) board.peakBf16 = std::max(flops, kSlowCore);
-  if (board.peakFp32 <= 0) board.peakFp32 = board.peakBf16;
-  if (board.hbmBytesPerSecond <= 0) board.hbmBytesPerSecond = std::max(bytes, kSlowCore);
-}
-
 }  // namespace
 
 std::string hardwareDifference(const Profile& profile, const gpu::MachineFacts& facts, double scale) {
@@ -94,6 +76,7 @@ Outcome<Profile> profileFor(gpu::Machine& machine, const Scenario& scenario,
   calibration.budgetSeconds = options.budgetSeconds;
   calibration.programs = programs;
   calibration.grids = false;
+  if (machine.facts().executor == "host") calibration.scale = scenario.real.scale;
   calibration.started = options.started;
   calibration.progress = [&](const std::string& what, double fraction, double remaining) {
     if (progress) progress("calibrating: " + what, fraction, remaining);
@@ -104,7 +87,6 @@ Outcome<Profile> profileFor(gpu::Machine& machine, const Scenario& scenario,
     for (std::string& note : measured->notes) run.notes.push_back(std::move(note));
     run.profileName = "measured for this run";
     run.calibrated = true;
-    if (machine.facts().executor == "host") completeBoard(measured->profile);
   }
   return std::move(measured->profile);
 }

@@ -44,6 +44,7 @@ Result<Calibration> calibrate(Machine& machine, const CalibrationOptions& option
   calibration.seconds = outcome.seconds;
   calibration.notes = std::move(schedule.notes);
   calibration.profile = measuredProfile(machine.facts(), schedule, options.started);
+  calibration.profile.hardware->scale = options.scale;
   if (!outcome.remark.empty()) calibration.profile.hardware->remark = outcome.remark;
   for (std::string& note : outcome.notes) calibration.notes.push_back(std::move(note));
   return calibration;

@@ -24,6 +24,7 @@ struct CalibrationOptions {
   std::function<void(const std::string& what, double fraction, double remainingSeconds)> progress{};
   std::function<double()> clock{};  // seconds since any moment; none: the system's steady clock
   std::string started{};            // goes into the profile, "2026-11-30T12:00:00Z"
+  double scale = 1;  // share of every kernel's work that the machine does; goes into the profile
 };
 
 struct Calibration {

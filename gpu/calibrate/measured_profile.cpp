@@ -39,6 +39,15 @@ void fillPeaks(const core::Profile& profile, core::GpuSpec& gpu) {
   gpu.hbmBytesPerSecond = bestCopy > 0 ? bestCopy : bestMemory;
 }
 
+/// A processor's rates that the time of the calibration did not suffice for: the best that was measured, else
+/// what any core of today does. They count for kernels without a point alone.
+void completeProcessor(core::GpuSpec& board) {
+  constexpr double kSlowCore = 1e9;  // FLOP/s and bytes/s
+  board.peakBf16 = std::max({board.peakBf16, board.peakFp32, kSlowCore});
+  if (board.peakFp32 <= 0) board.peakFp32 = board.peakBf16;
+  board.hbmBytesPerSecond = std::max(board.hbmBytesPerSecond, kSlowCore);
+}
+
 auto keyOf(const core::ProfiledCollective& c) {
   return std::tuple(c.kind, c.bytes, c.ranks, c.ranksPerNode, c.stride, c.dtype, c.aligned);
 }
@@ -135,6 +144,7 @@ core::Profile measuredProfile(const MachineFacts& facts, const Schedule& schedul
   hardware.device = facts.ranks.empty() ? "" : facts.ranks.front().device;
   hardware.cluster = clusterOf(facts);
   fillPeaks(profile, hardware.cluster.gpu);
+  if (readingOf(facts) == Reading::shared) completeProcessor(hardware.cluster.gpu);
   for (const core::Locality level : {core::Locality::node, core::Locality::nodes, core::Locality::racks})
     (crossed.contains(level) ? hardware.measured : hardware.missing).push_back(level);
   hardware.versions = facts.versions;

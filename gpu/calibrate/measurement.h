@@ -91,6 +91,7 @@ class CollectiveMeasurement : public RepeatedMeasurement {
   [[nodiscard]] ProgramPointer program(const Counts& counts) const override;
   void store(core::Profile& profile, core::Origin origin) const override;
   [[nodiscard]] const CollectiveSpec& spec() const { return spec_; }
+  [[nodiscard]] int ranksPerNode() const { return ranksPerNode_; }
 
  protected:
   [[nodiscard]] std::vector<double> samplesOf(const std::vector<Repetitions>& ranks,

@@ -55,6 +55,18 @@ struct InterferenceCounts {
                                                  const CollectiveSpec& collective,
                                                  const InterferenceCounts& counts);
 
+/// Products alone; then `meetings` of the collective, each after `productsBetween` products and before the
+/// next ones (`onSide`: it is on a stream of its own, that waits for the products before it and that the next
+/// ones wait for); then products and collectives beside each other, where there are any. Hooks stand between
+/// the three.
+struct MeetingCounts {
+  int alone = 4, meetings = 4, productsBetween = 1;
+  int productsTogether = 0, collectivesTogether = 0;
+  bool onSide = false;
+};
+[[nodiscard]] ProgramPointer meetingProgram(const core::Operation& product, const CollectiveSpec& collective,
+                                            const MeetingCounts& counts);
+
 /// What the host's calls cost. Stream 0: `launches` empty kernels one after the other, then as many with
 /// `calls` records and as many waits between each two. Then `buffers` of `bytes` each are taken and given
 /// back `rounds` times, the host waiting for the device between the rounds: the first time they come from the

@@ -6,6 +6,8 @@
 #include "gpu/calibrate/grids.h"
 #include "gpu/calibrate/measure_host.h"
 #include "gpu/calibrate/measure_interference.h"
+#include "gpu/calibrate/measure_meeting.h"
+#include "gpu/calibrate/measure_sequence.h"
 #include "gpu/calibrate/program_work.h"
 
 namespace vsim::gpu {
@@ -103,6 +105,8 @@ class Planner {
   }
 
   void boundaries() {
+    // Shared processors have one boundary, and the programs' own collectives cross it.
+    if (reading_ == Reading::shared && !options_.programs.empty()) return;
     for (const Bytes bytes : {kMebi, 64 * kMebi})
       for (const MeasuredGroup& group : widest())
         addCollective(kBoundaries, collectiveOf(CollectiveKind::allGather, within(bytes), group.group),
@@ -111,21 +115,49 @@ class Planner {
 
   void programs() {
     const ProgramWork work = workOf(options_.programs);
-    const core::Operation* heaviest = nullptr;
-    for (const auto& [operation, launches] : work.operations) {
-      add(kPrograms, std::make_unique<OperationMeasurement>(operation, reading_), false).launches = launches;
-      const bool product =
-          operation.kind == core::OpKind::gemm || operation.kind == core::OpKind::groupedGemm;
-      if (product && (heaviest == nullptr || operation.flops > heaviest->flops)) heaviest = &operation;
+    const bool shared = reading_ == Reading::shared;
+    if (!shared || !sequences(work)) kernelsOf(work);
+    for (const ProgramWork::Communication& c : work.collectives) {
+      if (!fitsJob(c.collective)) continue;
+      if (shared) {
+        addMeeting(c, fillerOf(work));
+        continue;
+      }
+      addCollective(kPrograms, c.collective, false, true, c.launches);
+      if (c.besideCompute) addInterference(kPrograms, heaviestOf(work), c.collective, false, c.launches);
     }
+  }
+
+  /// The programs' kernels in their order. False: they do not fit, nothing was added.
+  bool sequences(const ProgramWork& work) {
+    for (const ProgramPointer& program : options_.programs)
+      if (program && memoryOf(*program) > memory_) return false;
+    const auto meetings = static_cast<double>(std::max<std::size_t>(1, work.collectives.size()));
+    for (const ProgramPointer& program : options_.programs) {
+      if (!program || sequenceProgram(*program, 1) == nullptr) continue;
+      Planned& planned = add(kPrograms, std::make_unique<SequenceMeasurement>(program), false);
+      planned.weight *= meetings / static_cast<double>(options_.programs.size());
+      planned.launches = 1;
+    }
+    return true;
+  }
+
+  static Bytes memoryOf(const core::StepProgram& program) {
+    std::set<core::Index> buffers;
+    for (const auto& list : {program.setup, program.step})
+      for (const core::Instruction& instruction : list)
+        if (instruction.kind == core::InstructionKind::allocate) buffers.insert(instruction.operand);
+    Bytes bytes = 0;
+    for (const core::Index buffer : buffers) bytes += program.buffers[buffer].bytes();
+    return bytes;
+  }
+
+  void kernelsOf(const ProgramWork& work) {
+    for (const auto& [operation, launches] : work.operations)
+      add(kPrograms, std::make_unique<OperationMeasurement>(operation, reading_), false).launches = launches;
     for (const ProgramWork::DataKernel& kernel : work.dataKernels) {
       const ProgramPointer program = kernelProgram(*kernel.program, kernel.kernel, 1);
-      Bytes bytes = 0;
-      if (program)
-        for (const auto& list : {program->setup, program->step})
-          for (const core::Instruction& instruction : list)
-            if (instruction.kind == core::InstructionKind::allocate)
-              bytes += program->buffers[instruction.operand].bytes();
+      const Bytes bytes = program ? memoryOf(*program) : 0;
       if (!program || bytes > memory_) {
         note(fmt::format("a kernel of {} cannot be measured: {}", core::formatBytes(bytes),
                          program ? "its buffers do not fit" : "it names no buffer"));
@@ -134,12 +166,54 @@ class Planner {
       add(kPrograms, std::make_unique<KernelMeasurement>(kernel.program, kernel.kernel, reading_), false)
           .launches = kernel.launches;
     }
-    const core::Operation product = heaviest != nullptr ? *heaviest : defaultProduct();
-    for (const ProgramWork::Communication& c : work.collectives) {
-      if (!fitsJob(c.collective)) continue;
-      addCollective(kPrograms, c.collective, false, true, c.launches);
-      if (c.besideCompute) addInterference(kPrograms, product, c.collective, false, c.launches);
+  }
+
+  void addMeeting(const ProgramWork::Communication& c, const Filler& filler) {
+    const MeasuredGroup group = measuredGroup(layout_, c.collective.group);
+    if (c.collective.bufferBytes() > memory_)
+      return note(fmt::format("a collective of {} does not fit", core::formatBytes(c.collective.bytes())));
+    Planned& planned =
+        add(kPrograms,
+            std::make_unique<MeetingMeasurement>(c.collective, group.ranksPerNode, filler, c.besideCompute),
+            false);
+    planned.locality = group.locality;
+    planned.launches = c.launches;
+  }
+
+  static bool isProduct(const core::Operation& operation) {
+    return operation.kind == core::OpKind::gemm || operation.kind == core::OpKind::groupedGemm;
+  }
+
+  [[nodiscard]] core::Operation heaviestOf(const ProgramWork& work) const {
+    const core::Operation* heaviest = nullptr;
+    for (const ProgramWork::Compute& one : work.operations)
+      if (isProduct(one.operation) && (heaviest == nullptr || one.operation.flops > heaviest->flops))
+        heaviest = &one.operation;
+    return heaviest != nullptr ? *heaviest : defaultProduct();
+  }
+
+  /// As many FLOPs as the program has for each of its collectives, in the largest of its products that is no
+  /// larger.
+  [[nodiscard]] Filler fillerOf(const ProgramWork& work) const {
+    double flops = 0;
+    int collectives = 0;
+    for (const ProgramWork::Compute& one : work.operations)
+      flops += static_cast<double>(one.operation.flops) * one.launches;
+    for (const ProgramWork::Communication& c : work.collectives) collectives += c.launches;
+    const double between = flops / std::max(1, collectives);
+    const core::Operation* best = nullptr;
+    for (const ProgramWork::Compute& one : work.operations) {
+      if (!isProduct(one.operation) || one.operation.flops <= 0) continue;
+      const bool fits = static_cast<double>(one.operation.flops) <= between;
+      const bool bestFits = best != nullptr && static_cast<double>(best->flops) <= between;
+      if (best == nullptr || (fits && !bestFits) ||
+          (fits == bestFits && (one.operation.flops > best->flops) == fits))
+        best = &one.operation;
     }
+    if (best == nullptr) return {defaultProduct(), 1};
+    constexpr double kMostBetween = 32;
+    return {*best,
+            static_cast<int>(std::clamp(between / static_cast<double>(best->flops), 1.0, kMostBetween))};
   }
 
   bool fitsJob(const CollectiveSpec& spec) {

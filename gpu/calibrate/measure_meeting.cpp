@@ -1,0 +1,156 @@
+#include "gpu/calibrate/measure_meeting.h"
+
+#include <algorithm>
+#include <array>
+
+namespace vsim::gpu {
+
+namespace {
+
+constexpr int kMost = 1000;
+/// So many say how long one takes even where all together are short.
+constexpr std::size_t kMany = 400;
+constexpr int kWarmUp = 1;
+/// Some of the scheduler's time slices: shorter windows say how long a repetition takes, and no more.
+constexpr double kShortestWindow = 0.02;
+/// Of an execution: its parts are then long enough though the ranks do not begin and end them together.
+constexpr double kShortestExecution = 0.3;
+/// An execution is cut into samples of this length, in which all ranks were served.
+constexpr double kSample = 0.04;
+constexpr int kMostSamples = 8;
+/// Of the time of a collective; a kernel that made no progress beside one would never end.
+constexpr double kMostLost = 0.95;
+
+/// Slices of the program's three parts: products alone, meetings, both beside each other. [rank]
+struct Part {
+  std::vector<Repetitions> products, collectives;
+};
+
+std::array<Part, 3> partsOf(const core::ExecutionLog& log) {
+  const auto& step = log.program->step;
+  std::vector<std::size_t> partOf;  // [instruction]: hooks stand between the parts
+  std::size_t part = 0;
+  for (const core::Instruction& instruction : step) {
+    if (instruction.kind == core::InstructionKind::hook) ++part;
+    partOf.push_back(part);
+  }
+  std::array<Part, 3> result;
+  for (Part& one : result) {
+    one.products.resize(log.ranks.size());
+    one.collectives.resize(log.ranks.size());
+  }
+  for (std::size_t rank = 0; rank < log.ranks.size(); ++rank)
+    for (const core::Slice& slice : log.ranks[rank].slices) {
+      Part& one = result[partOf[slice.instruction]];
+      const bool kernel = step[slice.instruction].kind == core::InstructionKind::kernel;
+      (kernel ? one.products : one.collectives)[rank].push_back(slice);
+    }
+  return result;
+}
+
+/// How long one lasts once all of its ranks have come.
+double lengthOf(const std::vector<Repetitions>& ranks) {
+  std::vector<double> lengths;
+  for (const Repetitions& list : ranks)
+    for (const core::Slice& slice : list)
+      lengths.push_back(core::secondsFromPicoseconds(slice.end - slice.begin));
+  return median(std::move(lengths));
+}
+
+}  // namespace
+
+MeetingMeasurement::MeetingMeasurement(const CollectiveSpec& spec, int ranksPerNode, Filler filler,
+                                       bool beside)
+    : CollectiveMeasurement(spec, ranksPerNode, Reading::shared),
+      filler_(std::move(filler)),
+      beside_(beside) {}
+
+ProgramPointer MeetingMeasurement::program(const Counts& counts) const {
+  return meetingProgram(filler_.product, spec(),
+                        {.alone = counts[0],
+                         .meetings = counts[1],
+                         .productsBetween = filler_.count,
+                         .productsTogether = counts[2],
+                         .collectivesTogether = counts[3],
+                         .onSide = beside_});
+}
+
+Counts MeetingMeasurement::first() const { return {4, 4, beside_ ? 4 : 0, beside_ ? 4 : 0}; }
+
+// Half of the time for the meetings, the rest for the products alone and both together.
+Counts MeetingMeasurement::next(double seconds) const {
+  const auto count = [](double time, double each) {
+    return each > 0 ? static_cast<int>(std::clamp(time / each, 3.0, double{kMost})) : 8;
+  };
+  seconds = std::max(seconds, kShortestExecution);
+  const double meeting = filler_.count * product_ + meeting_;
+  const double quarter = seconds / 4;
+  return {count(quarter, product_) + kWarmUp, count(2 * quarter, meeting) + kWarmUp,
+          beside_ ? count(quarter, 2 * product_) : 0, beside_ ? count(quarter, together_) : 0};
+}
+
+void MeetingMeasurement::take(const core::ExecutionLog& log) {
+  const auto [alone, meetings, together] = partsOf(log);
+  const Window window = commonWindow(alone.products, kWarmUp);
+  const Window whole = commonWindow(meetings.collectives, kWarmUp);
+  const double rate = rateIn(alone.products, window), meetingRate = rateIn(meetings.collectives, whole);
+  if (rate <= 0 || meetingRate <= 0) return;
+  product_ = 1 / rate;
+  const double between = filler_.count * product_;
+  // Noise of the products must not make it faster than it can be.
+  const double shortest = lengthOf(meetings.collectives);
+  meeting_ = std::max(shortest, 1 / meetingRate - between);
+  if (beside_) takeBeside(together.products, together.collectives);
+  const auto tooShort = [](Window part, const std::vector<Repetitions>& ranks) {
+    return part.seconds() < kShortestWindow && ranks.front().size() < kMany;
+  };
+  if (tooShort(window, alone.products) || tooShort(whole, meetings.collectives)) return;
+  const auto count =
+      static_cast<core::Picoseconds>(std::clamp(whole.seconds() / kSample, 1.0, double{kMostSamples}));
+  const core::Picoseconds length = whole.end - whole.begin;
+  for (core::Picoseconds i = 0; i < count; ++i) {
+    const Window part{whole.begin + length * i / count, whole.begin + length * (i + 1) / count};
+    if (const double each = rateIn(meetings.collectives, part); each > 0)
+      added_.push_back(std::max(shortest, 1 / each - between));
+  }
+}
+
+void MeetingMeasurement::takeBeside(const std::vector<Repetitions>& products,
+                                    const std::vector<Repetitions>& collectives) {
+  std::vector<Repetitions> both = products;
+  both.insert(both.end(), collectives.begin(), collectives.end());
+  const Window window = commonWindow(both, 0);
+  const double productRate = rateIn(products, window), rate = rateIn(collectives, window);
+  together_ = productRate > 0 && rate > 0 ? 1 / rate : std::max(together_, meeting_);
+  if (window.seconds() < kShortestWindow || productRate <= 0 || rate <= 0) return;
+  lasts_.push_back(together_);
+  lost_.push_back(std::clamp(together_ * (1 - productRate * product_), 0.0, kMostLost * together_));
+}
+
+bool MeetingMeasurement::settled(double targetError) const {
+  const Estimate added = estimate(added_);
+  constexpr int kFewest = 6;
+  // What counts is the error of a step, which the time between two collectives is part of.
+  return added.samples >= kFewest &&
+         (added.high - added.low) / 2 <= targetError * (added.median + filler_.count * product_);
+}
+
+// The simulator's collective lasts (1 + stretch) times its time beside kernels, and kernels lose slowdown /
+// (1 + slowdown) of that.
+void MeetingMeasurement::store(core::Profile& profile, core::Origin origin) const {
+  CollectiveMeasurement::store(profile, origin);
+  if (lasts_.empty()) return;
+  const double alone = result().median, lasts = std::max(alone, median(lasts_)), lost = median(lost_);
+  core::ProfiledInterference point;
+  point.kind = spec().kind;
+  point.bytes = spec().bytes();
+  point.ranks = spec().group.size;
+  point.ranksPerNode = ranksPerNode();
+  point.stretch = lasts / alone - 1;
+  point.computeSlowdown = lost / (lasts - lost);
+  origin.relativeError = std::max(estimate(lasts_).relativeError(), estimate(lost_).relativeError());
+  point.origin = std::move(origin);
+  profile.interference.push_back(std::move(point));
+}
+
+}  // namespace vsim::gpu
