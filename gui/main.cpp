@@ -1,7 +1,6 @@
 #include <QApplication>
-#include <QIcon>
+#include <QFileInfo>
 #include <cstdio>
-#include <optional>
 
 #include "gui/window/arguments.h"
 #include "gui/window/main_window.h"
@@ -25,7 +24,7 @@ int complain(int code, const std::string& text) {
 
 /// Qt ends the program where it finds no display; a message is better.
 bool hasDisplay() {
-  return qEnvironmentVariableIsSet("QT_QPA_PLATFORM") || !qEnvironmentVariableIsEmpty("DISPLAY") ||
+  return !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") || !qEnvironmentVariableIsEmpty("DISPLAY") ||
          !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
 }
 
@@ -77,8 +76,9 @@ int main(int count, char** words) {
   if (arguments->store.empty()) {
     const auto path = traces::defaultStorePath();
     const std::string remembered = gui::loadSettings().storePath;
-    if (!path && remembered.empty()) return complain(kWrongInput, path.error().text());
-    arguments->store = remembered.empty() ? *path : remembered;
+    const bool there = !remembered.empty() && QFileInfo::exists(QString::fromStdString(remembered));
+    if (!there && !path) return complain(kWrongInput, path.error().text());
+    arguments->store = there ? remembered : *path;
   }
   if (const auto problem = gui::problemOf(*arguments)) return complain(kWrongInput, problem->text());
   return showWindow(count, words, *arguments);

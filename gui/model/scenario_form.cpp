@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/dtype.h"
+#include "core/model/zoo.h"
 #include "sim/cluster/cluster_catalogue.h"
 
 namespace vsim::gui {
@@ -14,6 +15,9 @@ using Kind = FormField::Kind;
 std::vector<FormGroup> makeGroups() {
   const std::vector<std::string> dtypes{"fp32", "bf16", "fp16"};
   return {
+      {"Model",
+       {{"model.preset", "model", "Bundled model; models by size are in the text", Kind::choice,
+         core::presetNames()}}},
       {"Cluster",
        {{"cluster.gpus", "GPUs", "GPUs of the job", Kind::count},
         {"cluster.preset", "cluster", "GPU, node and fabric", Kind::choice, sim::clusterPresetNames()}}},
@@ -114,6 +118,8 @@ const std::vector<FormGroup>& formGroups() {
 }
 
 std::string fieldValue(const core::Scenario& s, const std::string& key) {
+  if (key == "model.preset")
+    return {};  // the scenario keeps the model, not its preset: what is written counts
   if (key == "cluster.preset") return s.cluster.preset;
   if (key == "systems") return systemsOf(s);
   if (key == "activation_checkpointing") return nameOf(s.activationCheckpointing);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,10 @@ struct FormGroup {
 
 /// What the scenario means for a field, defaults included: "1024", "adamw", "vescale, fsdp2".
 [[nodiscard]] std::string fieldValue(const core::Scenario& scenario, const std::string& key);
+
+/// What the text itself says for the keys of the form, as written ("4Ki"); what it leaves out is missing.
+/// Nothing where the text is no YAML.
+[[nodiscard]] std::map<std::string, std::string> writtenValues(std::string_view text);
 
 /// The scenario's text with one value changed, everything else (comments, order) as it was. The value is
 /// replaced where it stands, or added to its section; a missing section is added at the end. Errors: the text

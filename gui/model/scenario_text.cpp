@@ -195,6 +195,13 @@ std::map<std::string, std::string> valuesOf(const Node& root) {
 
 }  // namespace
 
+std::map<std::string, std::string> writtenValues(std::string_view text) {
+  core::Document document;
+  const auto root = core::parseDocument(text, "", document);
+  if (!root || *root == nullptr) return {};
+  return valuesOf(**root);
+}
+
 core::Result<std::string> withField(std::string_view text, const std::string& key, const std::string& value) {
   core::Document before, after;
   const auto root = core::parseDocument(text, "", before);

@@ -1,6 +1,7 @@
 #include "gui/window/command_table.h"
 
 #include <QMenu>
+#include <algorithm>
 
 namespace vsim::gui {
 namespace {
@@ -27,10 +28,9 @@ void CommandTable::add(const QString& group, const QString& page, const std::vec
   for (const Command& command : commands) {
     QList<QKeySequence> keys;
     for (const QKeySequence& sequence : sequencesOf(command.keys)) {
-      bool taken = false;
-      for (const Entry& other : entries_)
-        if (other.page.isEmpty() || page.isEmpty() || other.page == page)
-          taken = taken || other.action->shortcuts().contains(sequence);
+      const bool taken = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& other) {
+        return other.page == page && other.keys.contains(sequence);
+      });
       if (!taken) keys.push_back(sequence);
     }
     auto* action = new QAction(shownName(command.name), this);
@@ -42,7 +42,7 @@ void CommandTable::add(const QString& group, const QString& page, const std::vec
       if (run) run();
     });
     window_->addAction(action);
-    entries_.push_back({command, group, page, action});
+    entries_.push_back({command, group, page, action, keys});
   }
 }
 
@@ -59,7 +59,16 @@ const CommandTable::Entry* CommandTable::at(const QKeySequence& keys) const {
 }
 
 void CommandTable::setPage(const QString& page) {
-  for (const Entry& entry : entries_) entry.action->setEnabled(entry.page.isEmpty() || entry.page == page);
+  QList<QKeySequence> ofPage;
+  for (const Entry& entry : entries_)
+    if (!entry.page.isEmpty() && entry.page == page) ofPage += entry.keys;
+  for (const Entry& entry : entries_) {
+    entry.action->setEnabled(entry.page.isEmpty() || entry.page == page);
+    if (!entry.page.isEmpty()) continue;
+    QList<QKeySequence> keys = entry.keys;
+    keys.removeIf([&](const QKeySequence& sequence) { return ofPage.contains(sequence); });
+    entry.action->setShortcuts(keys);
+  }
 }
 
 void CommandTable::fill(QMenuBar& bar) const {

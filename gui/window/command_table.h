@@ -19,12 +19,13 @@ class CommandTable : public QObject {
     QString group;    // menu: "File", "Timeline"
     QString page;     // key of the view it belongs to; empty: the whole window
     QAction* action;  // owned by the table
+    QList<QKeySequence> keys;
   };
 
   explicit CommandTable(QWidget* window);
 
   /// `page`: key of a view, whose commands work while it is in front; empty: always. A key that is taken in
-  /// the same page is left to the first.
+  /// the same page is left to the first; a page's keys go before the window's while it is in front.
   void add(const QString& group, const QString& page, const std::vector<Command>& commands);
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   [[nodiscard]] const Entry* find(const QString& id) const;

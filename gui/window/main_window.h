@@ -60,7 +60,6 @@ class MainWindow : public QMainWindow {
   void runOpened();
   void showPage(const QString& key);
   void updateTitle();
-  void setTheme(Theme theme);
   void setFontScale(int percent);
 
   Session session_;

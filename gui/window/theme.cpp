@@ -2,6 +2,7 @@
 
 #include <QFont>
 #include <QPalette>
+#include <QStyle>
 #include <QStyleFactory>
 #include <algorithm>
 
@@ -33,7 +34,7 @@ void applyTheme(Theme theme) {
   palette.setColor(QPalette::Shadow, Qt::black);
   for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
     palette.setColor(QPalette::Disabled, role, colours.mutedText);
-  QApplication::setStyle(QStyleFactory::create("Fusion"));
+  if (QApplication::style()->name() != "fusion") QApplication::setStyle(QStyleFactory::create("Fusion"));
   QApplication::setPalette(palette);
 }
 

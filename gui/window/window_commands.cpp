@@ -127,7 +127,8 @@ std::vector<Command> lookCommands(MainWindow& window) {
     commands.push_back({"look.panel-" + dock->objectName(), "Panel: " + dock->windowTitle(), "",
                         "Shows or hides the panel.", [dock] { dock->setVisible(!dock->isVisible()); }});
   const auto theme = [&](const char* id, const char* name, Theme value) {
-    commands.push_back({id, name, "", "Colours of the whole window.", [w, value] { w->setTheme(value); }});
+    commands.push_back(
+        {id, name, "", "Colours of the whole window.", [w, value] { w->session_.setTheme(value); }});
   };
   theme("look.theme-light", "Light theme", Theme::light);
   theme("look.theme-dark", "Dark theme", Theme::dark);

@@ -1,0 +1,287 @@
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDialog>
+#include <QDockWidget>
+#include <QFile>
+#include <QMenu>
+#include <QMenuBar>
+#include <QTest>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "gui/session/watchdog.h"
+#include "gui/window/command_palette.h"
+#include "gui/window/key_positions.h"
+#include "gui/window/main_window.h"
+#include "tests/support/sample_log.h"
+#include "tests/support/temporary_folder.h"
+
+namespace vsim::gui {
+namespace {
+
+struct Bench {
+  Bench() : window(withStore(folder / "data/runs.sqlite")) {
+    window.resize(1280, 800);
+    window.show();
+    REQUIRE(QTest::qWaitForWindowExposed(&window));
+  }
+  static Settings withStore(const std::string& path) {
+    Settings settings;
+    settings.storePath = path;
+    return settings;
+  }
+  void trigger(const QString& id) const {
+    const auto* entry = window.commands().find(id);
+    REQUIRE(entry != nullptr);
+    entry->action->trigger();
+  }
+  void settle() {
+    REQUIRE(QTest::qWaitFor(
+        [&] {
+          for (const View* view : window.views())
+            if (!view->settled()) return false;
+          return !window.opener().busy();
+        },
+        60'000));
+  }
+  void open(const QString& word) {
+    window.open(word);
+    settle();
+  }
+  void closeDialogs() const {
+    for (auto* dialog : window.findChildren<QDialog*>()) dialog->close();
+  }
+
+  test::TemporaryFolder folder;
+  MainWindow window;
+};
+
+TEST_CASE("The example is run, stored and opened with one command; its link leads back") {
+  Bench bench;
+  bench.trigger("file.example");
+  bench.settle();
+  REQUIRE(bench.window.session().current() != nullptr);
+  CHECK(bench.window.session().current()->id == 1);
+  CHECK(bench.window.session().view() != "runs");
+  CHECK(bench.window.tools().reports().count() == 2);
+  CHECK(bench.window.tools().steps().count() == 3);
+  bench.trigger("go.copy-link");
+  const QString link = QApplication::clipboard()->text();
+  CHECK(link.startsWith("vsim://run/1?"));
+  bench.window.session().setReport(1);
+  bench.window.session().setView("runs");
+  bench.open(link);
+  CHECK(bench.window.session().report() == 0);
+  CHECK(bench.window.session().view() != "runs");
+}
+
+TEST_CASE("Every command runs: without a run, on a run without log, on a stored one, on 10,240 ranks") {
+  Bench bench;
+  SECTION("no run") {}
+  SECTION("no log") {
+    auto run = std::make_shared<OpenedRun>();
+    run->title = "bare";
+    run->reports.emplace_back();
+    run->logs.emplace_back();
+    bench.window.session().open(run);
+  }
+  SECTION("empty log") {
+    auto log = std::make_shared<core::ExecutionLog>();
+    log->program = std::make_shared<core::StepProgram>();
+    auto run = std::make_shared<OpenedRun>();
+    run->reports.emplace_back();
+    run->logs.emplace_back(log);
+    bench.window.session().open(run);
+  }
+  SECTION("tiny") { bench.open("tiny"); }
+  SECTION("10,240 ranks") { bench.open("moe_10k"); }
+  bench.settle();
+  for (const View* view : bench.window.views()) {
+    bench.window.session().setView(view->key());
+    CHECK(bench.window.currentView() == view);
+    for (const auto& entry : bench.window.commands().entries()) {
+      INFO(entry.command.id.toStdString());
+      CHECK_FALSE(entry.command.help.isEmpty());
+      if (entry.page == view->key()) entry.action->trigger();
+    }
+    bench.closeDialogs();
+  }
+  for (const auto& entry : bench.window.commands().entries()) {
+    if (!entry.page.isEmpty() || entry.command.id == "file.quit") continue;
+    entry.action->trigger();
+    QCoreApplication::processEvents();
+    bench.closeDialogs();
+  }
+  bench.settle();
+}
+
+TEST_CASE("Ids and keys of commands are unique where they work together; all stand in a menu") {
+  Bench bench;
+  const auto& entries = bench.window.commands().entries();
+  std::set<QString> ids;
+  for (const auto& entry : entries) {
+    INFO(entry.command.id.toStdString());
+    CHECK(ids.insert(entry.command.id).second);
+    CHECK(entry.keys.size() == sequencesOf(entry.command.keys).size());
+  }
+  std::size_t inMenus = 0;
+  for (const QAction* action : bench.window.menuBar()->actions())
+    inMenus += static_cast<std::size_t>(action->menu()->actions().size());
+  CHECK(inMenus == entries.size());
+}
+
+TEST_CASE("Number keys show the pages; the palette finds a command by letters and runs it") {
+  Bench bench;
+  QTest::keyClick(&bench.window, Qt::Key_2);
+  CHECK(bench.window.session().view() == bench.window.views()[1]->key());
+  QTest::keyClick(&bench.window, Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+  auto* palette = bench.window.findChild<CommandPalette*>();
+  REQUIRE(palette != nullptr);
+  auto* input = palette->findChild<QLineEdit*>();
+  QTest::keyClicks(input, "dark th");
+  REQUIRE_FALSE(palette->shownNames().isEmpty());
+  CHECK(palette->shownNames().front() == "look.theme-dark");
+  QTest::keyClick(input, Qt::Key_Return);
+  CHECK(bench.window.session().theme() == Theme::dark);
+  CHECK(QApplication::palette().color(QPalette::Window).lightness() < 100);
+  bench.trigger("look.theme-light");
+}
+
+TEST_CASE("The list of keys has every command") {
+  Bench bench;
+  bench.trigger("help.keys");
+  auto* keys = bench.window.findChild<KeyList*>();
+  REQUIRE(keys != nullptr);
+  CHECK(keys->findChild<QAbstractItemView*>()->model()->rowCount() ==
+        static_cast<int>(bench.window.commands().entries().size()));
+}
+
+TEST_CASE("W, A, S and D work by their place") {
+  CHECK(KeyPositions::letterAt(25) == Qt::Key_W);
+  CHECK(KeyPositions::letterAt(38) == Qt::Key_A);
+  CHECK(KeyPositions::letterAt(39) == Qt::Key_S);
+  CHECK(KeyPositions::letterAt(40) == Qt::Key_D);
+  CHECK(KeyPositions::letterAt(24) == 0);
+  QMainWindow window;
+  CommandTable commands(&window);
+  int forward = 0;
+  commands.add("Test", {}, {{"test.w", "W", "W", "help", [&] { ++forward; }}});
+  const KeyPositions positions(commands, &window);
+  window.show();
+  window.activateWindow();
+  REQUIRE(QTest::qWaitForWindowActive(&window));
+  const auto press = [&](int key, quint32 place) {
+    QKeyEvent event(QEvent::KeyPress, key, Qt::NoModifier, place, 0, 0, QChar(key).toLower());
+    QCoreApplication::sendEvent(&window, &event);
+  };
+  press(Qt::Key_Z, 25);  // a French keyboard
+  CHECK(forward == 1);
+  press(Qt::Key_W, 52);
+  CHECK(forward == 1);
+}
+
+TEST_CASE("Wrong words and runs that are not there are messages in the window") {
+  Bench bench;
+  const auto message = [&](const QString& word) {
+    bench.open(word);
+    return bench.window.banner().isVisible() ? bench.window.banner().text() : QString();
+  };
+  CHECK(message("7").contains("run 7"));
+  CHECK(message("nosuch.yaml").contains("nosuch.yaml"));
+  CHECK(message("missing.json").contains("no such file"));
+  CHECK(message("vsim://run/x").contains("no address"));
+  test::writeFile(bench.folder / "bad.yaml", "vsim: 1\nmodel: {preset: lama}\n");
+  CHECK(message(QString::fromStdString(bench.folder / "bad.yaml")).contains("cannot be opened"));
+  CHECK(bench.window.session().current() == nullptr);
+}
+
+TEST_CASE("A simulation can be cancelled") {
+  Bench bench;
+  bench.window.open("moe_10k");
+  CHECK(bench.window.opener().busy());
+  bench.trigger("go.cancel");
+  CHECK_FALSE(bench.window.opener().busy());
+  bench.settle();
+  QTest::qWait(50);
+  CHECK(bench.window.session().current() == nullptr);
+}
+
+TEST_CASE("Runs can be compared, made current and closed; back and forward step through pages") {
+  Bench bench;
+  bench.open("tiny");
+  bench.window.open("tiny", OpenAs::comparison);
+  bench.settle();
+  REQUIRE(bench.window.session().runs().size() == 2);
+  const auto second = bench.window.session().runs()[1];
+  bench.window.session().makeCurrent(1);
+  CHECK(bench.window.session().current() == second);
+  bench.window.session().setView("runs");
+  bench.window.session().setView("scenario");
+  bench.trigger("go.back");
+  CHECK(bench.window.session().view() == "runs");
+  CHECK(bench.window.currentView()->key() == "runs");
+  bench.trigger("go.forward");
+  CHECK(bench.window.session().view() == "scenario");
+  bench.trigger("file.close-run");
+  bench.trigger("file.close-run");
+  CHECK(bench.window.session().runs().empty());
+}
+
+TEST_CASE("The limit is a chip that removes it") {
+  Bench bench;
+  bench.open("tiny");
+  CHECK_FALSE(bench.window.tools().limit().isVisible());
+  bench.window.session().setLimit(TimeRange{0, 1'000'000'000});
+  CHECK(bench.window.tools().limit().isVisible());
+  CHECK(bench.window.tools().limit().text().startsWith("×"));
+  bench.window.tools().limit().click();
+  CHECK_FALSE(bench.window.session().limit().has_value());
+}
+
+TEST_CASE("Settings come back; nonsense in their file is ignored") {
+  Settings settings;
+  {
+    Bench bench;
+    bench.trigger("look.theme-contrast");
+    bench.trigger("look.text-larger");
+    bench.window.resize(1000, 700);
+    settings = bench.window.settings();
+    bench.window.close();
+    bench.trigger("look.theme-light");
+    bench.trigger("look.text-normal");
+  }
+  CHECK(loadSettings() == settings);
+  CHECK(settings.fontScale == 110);
+  const std::string file = qEnvironmentVariable("XDG_CONFIG_HOME").toStdString() + "/vsim/vsim-gui.ini";
+  REQUIRE(QFile::exists(QString::fromStdString(file)));
+  for (const char* text :
+       {"\x01\x02\xff", "[General]\ntheme=42\nfont-scale=huge\ngeometry=@ByteArray(x)\ndocks=7\n", "[[[["}) {
+    test::writeFile(file, text);
+    const Settings read = loadSettings();
+    CHECK(read.theme == Theme::light);
+    CHECK(read.fontScale == 100);
+    MainWindow window(read);
+    window.show();
+  }
+  QFile::remove(QString::fromStdString(file));
+}
+
+TEST_CASE("The window answers while it simulates and shows 10,240 ranks") {
+  Bench bench;
+  bench.open("tiny");
+  for (const View* view : bench.window.views()) bench.window.session().setView(view->key());
+  const Watchdog watchdog;
+  bench.open("moe_10k");
+  for (const View* view : bench.window.views()) {
+    bench.window.session().setView(view->key());
+    bench.settle();
+  }
+  WARN("longest stretch of the window's own work: " << watchdog.longestBusyMs()
+                                                    << " ms, of waiting: " << watchdog.longestMs() << " ms");
+  // Four times the target: other processes and sanitizers share the machine with the test.
+  CHECK(watchdog.longestBusyMs() < 4 * Watchdog::kLimitMs);
+}
+
+}  // namespace
+}  // namespace vsim::gui
