@@ -39,6 +39,8 @@ struct HostExecutorOptions {
   ProcessTransport* transport = nullptr;
   /// What errors call the ranks' machines, [rank]; empty: nothing.
   std::vector<std::string> hosts{};
+  /// Errors begin with the rank and its machine. Else whoever reports them says that (a job's processes).
+  bool namesRank = true;
   /// Told from any thread when an execution fails here, before execute returns; not told what stop() brought.
   std::function<void(const core::Error&)> onFailure{};
   /// Called for kernels, collectives and hooks in stream order, from the streams' threads: at once for

@@ -53,13 +53,34 @@ core::Result<HostMemory::Request> HostMemory::allocate(Index index, Picoseconds 
         fmt::format("out of memory for buffer '{}' of {}: {} of {} are taken", buffer.name,
                     core::formatBytes(buffer.bytes()), core::formatBytes(taken_), core::formatBytes(limit_)),
         "each element of a floating type takes four bytes on the host");
-  for (HostBlock* block : pool.released) pool.free[block->data().size()].push_back(block);
-  pool.released.clear();
+  keep(buffer.stream);
   allocated_ += buffer.bytes();
   byCategory_[static_cast<std::size_t>(buffer.category)] += buffer.bytes();
   updatePeak(peak_, time);
   updatePeak(stepPeak_, time);
   return request;
+}
+
+void HostMemory::keep(core::StreamId stream) {
+  Pool& pool = pools_[stream];
+  for (HostBlock* block : pool.released) pool.free[block->data().size()].push_back(block);
+  pool.released.clear();
+}
+
+bool HostMemory::fits(Index index) const {
+  const core::Buffer& buffer = program_.buffers[index];
+  const std::size_t floats = floatsOf(buffer);
+  const auto free = pools_[buffer.stream].free.find(floats);
+  if (free != pools_[buffer.stream].free.end() && !free->second.empty() && free->second.front()->spoiled())
+    return true;
+  return static_cast<core::Bytes>(floats * sizeof(float)) <= limit_ - taken_;
+}
+
+std::vector<HostBlock*> HostMemory::takeReleased(Index index) {
+  const core::StreamId stream = program_.buffers[index].stream;
+  std::vector<HostBlock*> released = pools_[stream].released;
+  keep(stream);
+  return released;
 }
 
 HostBlock* HostMemory::take(core::StreamId stream, std::size_t floats) {

@@ -56,6 +56,12 @@ class HostMemory {
   };
   /// Errors: the buffer is live; there is no memory left for it.
   core::Result<Request> allocate(core::Index buffer, core::Picoseconds time);
+  /// Whether the buffer's request would be served now. If not, memory of its pool may become free when its
+  /// stream has spoiled what was released (see takeReleased).
+  [[nodiscard]] bool fits(core::Index buffer) const;
+  /// What was released to the buffer's pool since its last request, to be spoiled in the order of the pool's
+  /// stream.
+  [[nodiscard]] std::vector<HostBlock*> takeReleased(core::Index buffer);
   core::Result<void> release(core::Index buffer);
   /// nullptr when the buffer is not live. Blocks stay valid as long as this object.
   [[nodiscard]] HostBlock* block(core::Index buffer) const { return live_[buffer]; }
@@ -71,6 +77,7 @@ class HostMemory {
  private:
   void updatePeak(core::MemoryPeak& peak, core::Picoseconds time) const;
   HostBlock* take(core::StreamId pool, std::size_t floats);
+  void keep(core::StreamId pool);
 
   struct Pool {
     std::vector<HostBlock*> released;

@@ -174,13 +174,24 @@ void HostRank::wait(StreamId stream, Mark mark) {
   streams_[stream]->push([other, mark] { other->waitUntil(mark.position); });
 }
 
+void HostRank::spoil(StreamId stream, std::vector<HostBlock*> blocks) {
+  if (blocks.empty()) return;
+  streams_[stream]->push([blocks = std::move(blocks)] {
+    for (HostBlock* block : blocks) block->spoil();
+  });
+}
+
 bool HostRank::allocate(Index buffer, Picoseconds time) {
+  const StreamId pool = program_.buffers[buffer].stream;
+  if (memory_.block(buffer) == nullptr && !memory_.fits(buffer)) {
+    // What was released may serve once the stream has come to this point: as an allocator that runs out waits
+    // for the device.
+    spoil(pool, memory_.takeReleased(buffer));
+    if (!streams_[pool]->waitUntil(streams_[pool]->issued())) return false;
+  }
   auto request = memory_.allocate(buffer, time);
   if (!request) return failed(request.error());
-  if (!request->spoil.empty())
-    streams_[program_.buffers[buffer].stream]->push([blocks = std::move(request->spoil)] {
-      for (HostBlock* block : blocks) block->spoil();
-    });
+  spoil(pool, std::move(request->spoil));
   fresh_[buffer] = true;
   const auto address = reinterpret_cast<std::uint64_t>(request->block->data().data());
   log_.memory.push_back({time, buffer, static_cast<std::uint8_t>(step_), true, address, memory_.allocated(),
@@ -343,7 +354,8 @@ void HostRank::delay(StreamId stream) {
 }
 
 bool HostRank::failed(core::Error error) {
-  error.message = fmt::format("rank {}, step {}: {}", control_.rankName(rank_), step_.load(), error.message);
+  const std::string where = fmt::format("step {}: {}", step_.load(), error.message);
+  error.message = options_.namesRank ? fmt::format("rank {}, {}", control_.rankName(rank_), where) : where;
   control_.fail(std::move(error));
   return false;
 }

@@ -48,6 +48,7 @@ class HostRank {
   bool awaitOthers();
   bool issue(const core::Instruction& instruction, core::Index index);
   bool allocate(core::Index buffer, core::Picoseconds time);
+  void spoil(core::StreamId stream, std::vector<HostBlock*> blocks);
   bool release(core::Index buffer, core::Picoseconds time);
   bool launch(const core::Instruction& instruction, core::Index index);
   bool communicate(const core::Instruction& instruction, core::Index index);

@@ -89,7 +89,9 @@ void HostExecutor::Run::play(const std::shared_ptr<Run>& run, int steps) {
       } catch (const std::exception& problem) {
         run->control.fail({.message = problem.what()});
       }
+      const std::lock_guard lock(run->endedMutex);
       ++run->ended;
+      run->endedChanged.notify_one();
     });
   run->watch();
   // Who does not react to a failure (a kernel that never returns) is left behind after a while.
@@ -110,17 +112,16 @@ void HostExecutor::Run::play(const std::shared_ptr<Run>& run, int steps) {
 
 /// Ends an execution that does not get on.
 void HostExecutor::Run::watch() {
-  constexpr std::chrono::microseconds kShortest{50}, kLongest{5000};
+  constexpr milliseconds kLook{5};  // whoever stops an execution does not know of this thread
   const milliseconds limit(options.timeout);
   // Of several processes the one that hangs tells it before those that wait for it.
   const milliseconds patience =
       options.transport == nullptr ? milliseconds(0) : limit / 4 + milliseconds(200);
-  auto pause = kShortest;
   std::uint64_t seen = control.progress();
   auto since = Clock::now();
-  while (ended < ranks.size() && !control.stopped()) {
-    std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, kLongest);
+  std::unique_lock lock(endedMutex);
+  const auto allEnded = [&] { return ended == ranks.size(); };
+  while (!endedChanged.wait_for(lock, kLook, allEnded) && !control.stopped()) {
     if (const std::uint64_t now = control.progress(); now != seen) {
       seen = now;
       since = Clock::now();

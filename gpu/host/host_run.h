@@ -1,7 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,9 @@ struct HostExecutor::Run {
   std::vector<DataPlan> plans;                               // [local rank]
   std::vector<std::unique_ptr<Communicator>> communicators;  // the first one: of all ranks
   std::vector<std::unique_ptr<HostRank>> ranks;
-  std::atomic<std::size_t> ended = 0;
+  std::size_t ended = 0;  // of the ranks' host threads
+  std::mutex endedMutex;
+  std::condition_variable endedChanged;
   std::atomic<bool> connected = false;  // communicators and ranks are there to be asked
 
   explicit Run(const HostExecutorOptions& wanted);
