@@ -7,7 +7,7 @@ namespace vsim::gpu {
 
 namespace {
 
-constexpr int kMost = 1000;
+constexpr int kMost = 4000;
 /// So many say how long one takes even where all together are short.
 constexpr std::size_t kMany = 400;
 constexpr int kWarmUp = 1;
@@ -94,7 +94,13 @@ void MeetingMeasurement::take(const core::ExecutionLog& log) {
   const Window window = commonWindow(alone.products, kWarmUp);
   const Window whole = commonWindow(meetings.collectives, kWarmUp);
   const double rate = rateIn(alone.products, window), meetingRate = rateIn(meetings.collectives, whole);
-  if (rate <= 0 || meetingRate <= 0) return;
+  if (rate <= 0 || meetingRate <= 0) {
+    // So few or so short that the ranks did not meet in them: their lengths say how many there should be.
+    product_ = std::max(product_, lengthOf(alone.products));
+    meeting_ = std::max(meeting_, lengthOf(meetings.collectives));
+    together_ = std::max(together_, meeting_);
+    return;
+  }
   product_ = 1 / rate;
   const double between = filler_.count * product_;
   // Noise of the products must not make it faster than it can be.
@@ -129,7 +135,7 @@ void MeetingMeasurement::takeBeside(const std::vector<Repetitions>& products,
 
 bool MeetingMeasurement::settled(double targetError) const {
   const Estimate added = estimate(added_);
-  constexpr int kFewest = 6;
+  constexpr int kFewest = 4;
   // What counts is the error of a step, which the time between two collectives is part of.
   return added.samples >= kFewest &&
          (added.high - added.low) / 2 <= targetError * (added.median + filler_.count * product_);

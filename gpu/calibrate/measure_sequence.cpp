@@ -1,6 +1,7 @@
 #include "gpu/calibrate/measure_sequence.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -12,7 +13,7 @@ using core::kNone;
 
 namespace {
 
-constexpr int kFewest = 3, kMost = 60;
+constexpr int kFewest = 3, kMost = 200;
 
 /// Kernels that take time, in the order of the step.
 std::vector<Index> kernelsOf(const core::StepProgram& program) {
@@ -81,19 +82,31 @@ void SequenceMeasurement::take(const core::ExecutionLog& log) {
   const std::size_t length = launches_.size();
   std::vector<Repetitions> ranks;
   for (const core::RankLog& rank : log.ranks) ranks.push_back(repetitionsOf(rank, 0, 0));
-  // From the second repetition on, while all ranks are at work.
-  const Window window = commonWindow(ranks, static_cast<int>(length));
-  if (window.seconds() <= 0) return;
-  if (const double rate = rateIn(ranks, window); rate > 0) each_ = static_cast<double>(length) / rate;
-  if (executions_ == 1) return;  // finds the machine cold
-  totals_.push_back(each_);
+  if (ranks.empty() || ranks.front().size() <= length) return;
+  // From the second repetition on, while all ranks are at work; where they hardly meet, for they have little
+  // to do, that does not matter.
+  Window window = commonWindow(ranks, static_cast<int>(length));
+  const Window own{ranks.front()[length - 1].end, ranks.front().back().end};
+  if (window.seconds() < own.seconds() / 2) window = {0, std::numeric_limits<core::Picoseconds>::max()};
+  Sum all;
+  std::vector<Sum> sums(sums_.size());
   for (const Repetitions& list : ranks)
     for (std::size_t i = length; i < list.size(); ++i) {
       if (list[i].end <= window.begin || list[i].end > window.end) continue;
-      Sum& sum = sums_[launches_[i % length]];
-      sum.seconds += core::secondsFromPicoseconds(list[i].end - list[i - 1].end);
-      ++sum.launches;
+      const double seconds = core::secondsFromPicoseconds(list[i].end - list[i - 1].end);
+      for (Sum* sum : {&sums[launches_[i % length]], &all}) {
+        sum->seconds += seconds;
+        ++sum->launches;
+      }
     }
+  if (all.launches == 0) return;
+  each_ = all.seconds / all.launches * static_cast<double>(length);
+  if (executions_ == 1) return;  // finds the machine cold
+  totals_.push_back(each_);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums_[i].seconds += sums[i].seconds;
+    sums_[i].launches += sums[i].launches;
+  }
 }
 
 bool SequenceMeasurement::settled(double targetError) const {
