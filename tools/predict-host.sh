@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # tools/predict-host.sh [SCENARIO...]: measures this machine's processor, runs every scenario of scenarios/real on it
 # (host executor, ranks as threads), predicts each from what was measured, and prints the error of every step time and
-# the mean absolute error. Wants an idle machine. BUDGET (default 60s) is that of each scenario's calibration, STEPS
-# and WARMUP replace the scenarios' own. Exit code 1 when a run fails, or the mean is above BAR (a fraction, default
-# 0.15).
+# the mean absolute error. Wants an idle machine; takes about half a minute a scenario. BUDGET (default 15s) is that of
+# each scenario's calibration, which serves all of its systems; STEPS and WARMUP replace the scenarios' own. KEEP: a
+# folder for the verdicts as text and JSON. Exit code 1 when a run fails, or the mean is above BAR (a fraction,
+# default 0.15).
 set -euo pipefail
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 vsim=${VSIM:-$root/vsim}
@@ -11,7 +12,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 scenarios=("$@")
 [ ${#scenarios[@]} -gt 0 ] || scenarios=("$root"/scenarios/real/*.yaml)
-options=(--real --executor host --no-store --budget "${BUDGET:-60s}")
+options=(--real --executor host --no-store --budget "${BUDGET:-15s}")
 [ -z "${STEPS:-}" ] || options+=(--steps "$STEPS")
 [ -z "${WARMUP:-}" ] || options+=(--warmup "$WARMUP")
 
@@ -23,6 +24,12 @@ for scenario in "${scenarios[@]}"; do
   if ! "$vsim" run "$scenario" "${options[@]}" --json "$folder/$number.json" >"$folder/out" 2>"$folder/err"; then
     cat "$folder/err" >&2
     failed=1
+  fi
+  if [ -n "${KEEP:-}" ]; then
+    name=$(basename "$scenario" .yaml)
+    mkdir -p "$KEEP"
+    cp "$folder/out" "$KEEP/$name.txt"
+    [ ! -e "$folder/$number.json" ] || cp "$folder/$number.json" "$KEEP/$name.json"
   fi
 done
 
