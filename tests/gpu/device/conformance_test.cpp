@@ -58,3 +58,29 @@ TEST_CASE("random delays of the device's streams change nothing") {
     for (const std::size_t i : {std::size_t{2}, cases.size() - 3, cases.size() - 1})
       checkCase(*system, cases[i], 2, 100);
 }
+
+TEST_CASE(
+    "copies between many buffers: one launch a kernel, and no tables are made in steps that are alike") {
+  const auto cases = conformanceCases();
+  const ConformanceCase& what = cases.front();
+  const auto program = programOf(*findSystem("fsdp2"), what);
+  int kernels = 0;
+  for (const Instruction& i : program->step) {
+    if (i.kind != InstructionKind::kernel || i.firstStepOnly) continue;
+    const KernelRole role = program->kernels[i.operand].role;
+    kernels += role == KernelRole::copyOut || role == KernelRole::reduceCopyIn ? 1 : 0;
+  }
+  REQUIRE(kernels > 4);
+  const auto callsOf = [&](int steps) {
+    StandInOptions devices;
+    devices.devices = what.ranks();
+    DeviceRun run(program, what, devices);
+    const auto log = run.execute(steps);
+    REQUIRE(log);
+    return std::pair(run.devices().calls("copySegments"), run.devices().calls("copyToDevice"));
+  };
+  const auto three = callsOf(3), six = callsOf(6);
+  CHECK(three.first == 3 * kernels * what.ranks());
+  CHECK(six.first == 6 * kernels * what.ranks());
+  CHECK(six.second == three.second);
+}

@@ -72,8 +72,7 @@ TEST_CASE("vsim run --real on one, two and four devices of one process: verdict,
   CHECK_THAT(done.err, !Contains(kClean));
   CHECK_THAT(done.out, Contains("together: the step"));
   CHECK_THAT(done.out, Contains(std::to_string(devices) + (devices == 1 ? " rank" : " ranks")));
-  const Json out = here.json("out.json");
-  CHECK(out.dump().find("verdict") != std::string::npos);
+  CHECK_FALSE(here.json("out.json").empty());
   CHECK_FALSE(here.json("trace.json").empty());
   const std::string profile = readFile(here.file("costs.yaml"));
   CHECK_THAT(profile, Contains("stand-in"));
@@ -99,8 +98,8 @@ TEST_CASE("vsim calibrate on one device: every level of collectives is marked as
   REQUIRE(done.exitCode == 0);
   CHECK_THAT(done.err, !Contains(kClean));
   const std::string profile = readFile(here.file("profile.yaml"));
-  CHECK_THAT(profile, Contains("missing: [") && !Contains("measured: ["));
-  CHECK_THAT(done.out, Contains("clocks throttled: power cap"));
+  CHECK_THAT(profile, Contains("measured: []") && Contains("missing: [node, nodes, racks]"));
+  CHECK_THAT(done.out + done.err, Contains("clocks throttled: power cap"));
 }
 
 TEST_CASE("two processes as torchrun starts them, one device each: both end alike") {
@@ -119,11 +118,12 @@ TEST_CASE("two processes as torchrun starts them, one device each: both end alik
 
 TEST_CASE("two processes of which one finds no device, or no plug-in: both end with its error") {
   const Here here;
-  const auto [setting, words] = GENERATE(table<std::string, std::string>(
-      {{"VSIM_STAND_IN_DEVICES=0", "has no stand-in device"}, {"VSIM_PLUGIN_PATH=/nowhere", "plug-in"}}));
-  // The second setting of a variable counts.
-  std::vector<std::string> broken = here.environment(2, true);
-  broken.push_back(setting);
+  const bool withoutDevice = GENERATE(true, false);
+  const std::string words = withoutDevice ? "has no stand-in device" : "cannot be loaded";
+  std::filesystem::create_directory(here.file("broken"));
+  writeFile(here.file("broken/libvsim_cuda.so"), "no library");
+  std::vector<std::string> broken = here.environment(2, true);  // the later setting of a variable counts
+  broken.push_back(withoutDevice ? "VSIM_STAND_IN_DEVICES=0" : "VSIM_PLUGIN_PATH=" + here.file("broken"));
   const int port = freePort();
   Torchrun good(VSIM_EXECUTABLE, 2, here.environment(2, true), port), bad(VSIM_EXECUTABLE, 2, broken, port);
   good.start(0, here.run(2, {"--timeout", "20s"}));

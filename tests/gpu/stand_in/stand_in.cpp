@@ -100,7 +100,7 @@ Status StandIn::deviceCount(int& out) {
 }
 
 Status StandIn::deviceFacts(int device, gpu::device::DeviceFacts& out) {
-  out = {.name = "stand-in device",
+  out = {.name = options_.deviceName,
          .computeCapability = options_.computeCapability,
          .sms = 1,
          .memory = options_.capacity,

@@ -23,6 +23,7 @@ struct StandInOptions {
   std::uint64_t seed = 1;
   int computeCapability = 90;
   bool registersBuffers = true;
+  std::string deviceName = "stand-in device";
   std::string throttled{};  // what holds its clocks down
   /// A folder through which the processes of a job reach each other; empty: communicators of one process.
   std::string mailFolder{};
