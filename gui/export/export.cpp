@@ -4,6 +4,7 @@
 #include <QPainter>
 #include <QRegularExpression>
 #include <QSvgGenerator>
+#include <algorithm>
 #include <string_view>
 
 #include "core/base/units.h"

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "gui/export/export.h"
 #include "gui/screenshot/screenshot.h"
 #include "gui/window/view_table.h"
@@ -85,7 +87,7 @@ core::Result<void> check(const ScreenshotOptions& options) {
     if (!format || *format == ExportFormat::csv)
       return core::fail(fmt::format("-o {}: pictures are .png or .svg", options.output.toStdString()));
   }
-  const bool alone = options.view == "runs" || options.view == "scenario" || options.view == "sweep";
+  const bool alone = options.view == "runs" || options.view == "scenario";
   if (options.runs.isEmpty() && !alone)
     return core::fail("--screenshot: of which run? --run RUN is missing",
                       "number of a stored run, \"last\", or a scenario");

@@ -51,6 +51,7 @@ CompareView::CompareView(Session& session, QWidget* parent) : View(session, pare
   auto* splitter = new QSplitter(Qt::Vertical, content);
   canvas_ = new PageCanvas(splitter);
   canvas_->setAccessibleName("waterfall and memory");
+  canvas_->setMinimumHeight(180);
   canvas_->setDraw([this](QPainter& painter, QSizeF size, std::vector<HotSpot>* spots) {
     return draw(painter, size, spots);
   });
