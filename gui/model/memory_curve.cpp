@@ -215,6 +215,17 @@ void MemoryCurve::columns(const TimeAxis& axis, std::vector<MemoryExtent>& out) 
   }
 }
 
+void MemoryCurve::eventColumns(const TimeAxis& axis, std::vector<MemoryExtent>& out) const {
+  out.assign(static_cast<std::size_t>(std::max(0, axis.width)), {});
+  for (int x = 0; x < axis.width; ++x) {
+    const std::int64_t begin = axis.boundary(x), end = axis.boundary(x + 1);
+    if (end <= 0 || begin >= size() * kEventUnit) continue;
+    const std::int64_t first = std::max<std::int64_t>(0, begin / kEventUnit);
+    const std::int64_t next = std::max(first + 1, (end + kEventUnit - 1) / kEventUnit);
+    out[static_cast<std::size_t>(x)] = extent(first, next);
+  }
+}
+
 std::size_t MemoryCurve::bytes() const {
   std::size_t sum = parts_.capacity() + checkpoints_.capacity() * sizeof(MemoryParts) +
                     (blockTime_.capacity() + times_.capacity()) * sizeof(core::Picoseconds);

@@ -75,6 +75,11 @@ class MemoryCurve {
   /// in exactly one column, however short it lasts.
   void columns(const TimeAxis& axis, std::vector<MemoryExtent>& out) const;
 
+  /// The same on an axis of events instead of time, in thousandths of an event: event i reaches from
+  /// i * kEventUnit to the next.
+  void eventColumns(const TimeAxis& axis, std::vector<MemoryExtent>& out) const;
+  static constexpr std::int64_t kEventUnit = 1000;
+
   /// First event with the most allocated; -1 without events.
   [[nodiscard]] std::int64_t peak() const { return peak_; }
   /// The peak of the allocated bytes if nothing of this part existed.

@@ -28,7 +28,8 @@ void MemoryPlotPainter::drawAreas(const MemoryData& data, const MemoryPlotGeomet
   const int height = std::clamp(static_cast<int>(geometry.plot.height() * pixelRatio), 1, 30000);
   if (image.size() != QSize(width, height)) image = QImage(width, height, QImage::Format_RGB32);
   image.setDevicePixelRatio(pixelRatio);
-  data.curve.columns({geometry.axis.view, width}, columns_);
+  const TimeAxis axis{geometry.axis.view, width};
+  geometry.byEvent ? data.curve.eventColumns(axis, columns_) : data.curve.columns(axis, columns_);
   const auto row = [&](core::Bytes bytes) {
     const double y = std::round(static_cast<double>(bytes) * height / static_cast<double>(geometry.top));
     return static_cast<std::int16_t>(std::clamp(y, 0.0, static_cast<double>(height)));

@@ -62,9 +62,13 @@ MemoryPlotGeometry MemoryPlotPainter::geometry(const QRect& area, const MemoryDa
   g.plot.setWidth(std::max(1, g.plot.width()));
   g.plot.setHeight(std::max(1, g.plot.height()));
   g.axis = {state.view, g.plot.width()};
+  g.byEvent = state.byEvent;
   if (data == nullptr) return g;
-  const std::int64_t first = data->curve.firstAt(state.view.begin), end = data->curve.firstAt(state.view.end);
-  core::Bytes most = data->curve.extent(first - 1, end).reserved.most;
+  const std::int64_t unit = MemoryCurve::kEventUnit;
+  const std::int64_t first = g.byEvent ? state.view.begin / unit + 1 : data->curve.firstAt(state.view.begin);
+  const std::int64_t end =
+      g.byEvent ? (state.view.end + unit - 1) / unit : data->curve.firstAt(state.view.end);
+  core::Bytes most = data->curve.extent(std::max<std::int64_t>(-1, first - 1), end).reserved.most;
   const core::Bytes limit = data->limit.allocator();
   if (state.wholeBoard || static_cast<double>(most) >= kLimitInSight * static_cast<double>(limit))
     most = std::max(most, limit);
@@ -90,7 +94,7 @@ void MemoryPlotPainter::paint(QPainter& painter, const QRect& area, const Memory
   const MemoryPlotGeometry g = geometry(area, data, state, painter.font());
   if (g.plot.height() < 10) return;
   const double ratio = painter.device() == nullptr ? 1 : painter.device()->devicePixelRatioF();
-  const Key key{data, state.view, g.plot, g.top, ratio};
+  const Key key{data, state.view, g.plot, g.top, ratio, g.byEvent};
   if (!(key == key_)) drawAreas(*data, g, ratio, areas_);
   key_ = key;
   plot_ = g.plot;
@@ -117,7 +121,8 @@ void MemoryPlotPainter::drawAxes(QPainter& painter, const MemoryPlotGeometry& g)
                      Qt::AlignRight | Qt::AlignVCenter, tick.label);
   }
   const int wide = metrics.horizontalAdvance("8888.888 ms") + 24;
-  for (const AxisTick& tick : timeTicks(g.axis.view, std::max(2, g.plot.width() / wide))) {
+  const int most = std::max(2, g.plot.width() / wide);
+  for (const AxisTick& tick : g.byEvent ? eventTicks(g.axis.view, most) : timeTicks(g.axis.view, most)) {
     const int x = g.plot.left() + static_cast<int>(g.axis.toX(tick.value));
     painter.setPen(palette_->mutedText);
     painter.drawLine(x, g.plot.bottom() + 1, x, g.plot.bottom() + 5);
@@ -127,6 +132,8 @@ void MemoryPlotPainter::drawAxes(QPainter& painter, const MemoryPlotGeometry& g)
         x - half < g.plot.left() - half / 2 ? Qt::AlignLeft : Qt::AlignHCenter, tick.label);
   }
   painter.setPen(palette_->mutedText);
+  painter.drawText(QRect(0, g.plot.bottom() + 7, g.plot.left() - 3 * kPad, metrics.height()), Qt::AlignRight,
+                   g.byEvent ? "event" : "time");
   painter.drawLine(g.plot.bottomLeft() + QPoint(0, 1), g.plot.bottomRight() + QPoint(0, 1));
 }
 
@@ -136,8 +143,9 @@ void MemoryPlotPainter::drawSteps(QPainter& painter, const MemoryPlotGeometry& g
   const QFontMetrics metrics(painter.font());
   int free = g.plot.left() - 1000;  // labels do not run into each other
   for (std::size_t i = 0; i < begins.size(); ++i) {
-    if (!inside(g.axis.view, begins[i])) continue;
-    const int x = g.plot.left() + static_cast<int>(g.axis.toX(begins[i]));
+    const std::int64_t place = g.placeOfTime(data.curve, begins[i]);
+    if (!inside(g.axis.view, place)) continue;
+    const int x = g.plot.left() + static_cast<int>(g.axis.toX(place));
     painter.setPen(QPen(palette_->mutedText, 1, Qt::DotLine));
     painter.drawLine(x, g.plot.top(), x, g.plot.bottom());
     const QString label = QString("step %1").arg(i + 1);
@@ -172,8 +180,9 @@ void MemoryPlotPainter::drawLimit(QPainter& painter, const MemoryPlotGeometry& g
 void MemoryPlotPainter::drawPeak(QPainter& painter, const MemoryPlotGeometry& g,
                                  const MemoryData& data) const {
   const std::int64_t peak = data.curve.peak();
-  if (peak < 0 || !inside(g.axis.view, data.curve.time(peak))) return;
-  const double x = g.plot.left() + g.axis.toX(data.curve.time(peak)), y = g.y(data.curve.allocated(peak));
+  if (peak < 0 || !inside(g.axis.view, g.placeOf(data.curve, peak))) return;
+  const double x = g.plot.left() + g.axis.toX(g.placeOf(data.curve, peak)),
+               y = g.y(data.curve.allocated(peak));
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setBrush(palette_->critical);
   painter.setPen(QPen(palette_->background, 1));
@@ -193,8 +202,10 @@ void MemoryPlotPainter::drawSelected(QPainter& painter, const MemoryPlotGeometry
   for (std::int64_t i = data.lifetimes.firstOf(buffer); i >= 0;
        i = all[static_cast<std::size_t>(i)].nextOfBuffer) {
     const Lifetime& l = all[static_cast<std::size_t>(i)];
-    const core::Picoseconds begin = l.begin < 0 ? data.curve.whole().begin : data.curve.time(l.begin);
-    const core::Picoseconds end = l.end == kNeverFreed ? data.curve.whole().end : data.curve.time(l.end);
+    const std::int64_t begin = g.placeOf(data.curve, l.begin);
+    const std::int64_t end = l.end != kNeverFreed ? g.placeOf(data.curve, l.end)
+                             : g.byEvent          ? data.curve.size() * MemoryCurve::kEventUnit
+                                                  : data.curve.whole().end;
     const double a = std::clamp(g.axis.toX(begin), 0.0, double(g.plot.width()));
     const double b = std::clamp(g.axis.toX(end), 0.0, double(g.plot.width()));
     if (end < g.axis.view.begin || begin >= g.axis.view.end) continue;
@@ -207,26 +218,30 @@ void MemoryPlotPainter::drawSelected(QPainter& painter, const MemoryPlotGeometry
 
 void MemoryPlotPainter::drawCursors(QPainter& painter, const MemoryPlotGeometry& g, const MemoryData& data,
                                     const MemoryPlotState& state) const {
-  const auto xOf = [&](core::Picoseconds time) { return g.plot.left() + static_cast<int>(g.axis.toX(time)); };
+  const auto xOf = [&](std::int64_t time) { return g.plot.left() + static_cast<int>(g.axis.toX(time)); };
   if (state.limit) {
     QColor veil = palette_->background;
     veil.setAlphaF(0.6F);
-    const int a = std::clamp(xOf(state.limit->begin), g.plot.left(), g.plot.right() + 1);
-    const int b = std::clamp(xOf(state.limit->end), g.plot.left(), g.plot.right() + 1);
+    const int a =
+        std::clamp(xOf(g.placeOfTime(data.curve, state.limit->begin)), g.plot.left(), g.plot.right() + 1);
+    const int b =
+        std::clamp(xOf(g.placeOfTime(data.curve, state.limit->end)), g.plot.left(), g.plot.right() + 1);
     painter.fillRect(QRect(g.plot.left(), g.plot.top(), a - g.plot.left(), g.plot.height()), veil);
     painter.fillRect(QRect(b, g.plot.top(), g.plot.right() + 1 - b, g.plot.height()), veil);
   }
   const core::Picoseconds shown = data.curve.time(state.instant);
-  if (state.cursor && *state.cursor != shown && inside(g.axis.view, *state.cursor)) {
+  const std::int64_t cursor = state.cursor ? g.placeOfTime(data.curve, *state.cursor) : -1;
+  if (state.cursor && *state.cursor != shown && inside(g.axis.view, cursor)) {
     painter.setPen(QPen(palette_->mutedText, 1, Qt::DashLine));
-    painter.drawLine(xOf(*state.cursor), g.plot.top(), xOf(*state.cursor), g.plot.bottom());
+    painter.drawLine(xOf(cursor), g.plot.top(), xOf(cursor), g.plot.bottom());
   }
-  if (!inside(g.axis.view, shown)) return;
+  const std::int64_t place = g.placeOf(data.curve, state.instant);
+  if (!inside(g.axis.view, place)) return;
   painter.setPen(QPen(palette_->accent, 2));
-  painter.drawLine(xOf(shown), g.plot.top(), xOf(shown), g.plot.bottom());
+  painter.drawLine(xOf(place), g.plot.top(), xOf(place), g.plot.bottom());
   if (state.instant == data.curve.peak()) return;  // the peak's own label stands there
   const QFontMetrics metrics(painter.font());
-  drawTag(painter, g.plot, {xOf(shown) + 4.0, g.plot.top() + metrics.height() + 4.0},
+  drawTag(painter, g.plot, {xOf(place) + 4.0, g.plot.top() + metrics.height() + 4.0},
           QString("%1 at %2").arg(bytesText(data.curve.allocated(state.instant)), timeText(shown)),
           palette_->accent);
 }

@@ -13,7 +13,8 @@ namespace vsim::gui {
 
 /// What the plot of memory over time shows besides the curve.
 struct MemoryPlotState {
-  TimeRange view;
+  TimeRange view;        // of time, or of thousandths of events
+  bool byEvent = false;  // the axis counts events: the host may issue all of a step long before it has run
   std::int64_t instant = -1;                  // event that the other panels show
   std::optional<core::Picoseconds> cursor{};  // shared with the timeline
   std::optional<TimeRange> limit{};           // what statistics count
@@ -26,6 +27,20 @@ struct MemoryPlotGeometry {
   QRect plot;  // inside the axes
   TimeAxis axis;
   core::Bytes top = 1;  // of the vertical axis
+  bool byEvent = false;
+  /// Where an event, or a time, is on the horizontal axis.
+  [[nodiscard]] std::int64_t placeOf(const MemoryCurve& curve, std::int64_t event) const {
+    return byEvent ? std::max<std::int64_t>(0, event) * MemoryCurve::kEventUnit : curve.time(event);
+  }
+  [[nodiscard]] std::int64_t placeOfTime(const MemoryCurve& curve, core::Picoseconds time) const {
+    return byEvent ? curve.firstAt(time) * MemoryCurve::kEventUnit : time;
+  }
+  /// The time at a column of the plot.
+  [[nodiscard]] core::Picoseconds timeAt(const MemoryCurve& curve, double x) const {
+    const std::int64_t at = axis.toTime(x);
+    return byEvent ? curve.time(std::clamp<std::int64_t>(at / MemoryCurve::kEventUnit, 0, curve.size() - 1))
+                   : at;
+  }
   [[nodiscard]] double y(core::Bytes bytes) const {
     return plot.bottom() + 1 - static_cast<double>(bytes) * plot.height() / static_cast<double>(top);
   }
@@ -70,6 +85,7 @@ class MemoryPlotPainter {
     QRect plot;
     core::Bytes top = 0;
     double ratio = 1;
+    bool byEvent = false;
     friend bool operator==(const Key&, const Key&) = default;
   } key_;
 };

@@ -65,6 +65,17 @@ std::vector<AxisTick> timeTicks(TimeRange view, int most) {
   return ticks;
 }
 
+std::vector<AxisTick> eventTicks(TimeRange view, int most) {
+  std::vector<AxisTick> ticks;
+  if (view.empty() || most < 1) return ticks;
+  std::int64_t step = MemoryCurve::kEventUnit;
+  for (int i = 0; view.length() / step >= most; ++i) step = i % 3 == 1 ? step / 2 * 5 : step * 2;
+  for (std::int64_t at = std::max<std::int64_t>(0, (view.begin + step - 1) / step * step); at < view.end;
+       at += step)
+    ticks.push_back({at, QString::fromStdString(core::formatCount(at / MemoryCurve::kEventUnit + 1))});
+  return ticks;
+}
+
 std::vector<AxisTick> byteTicks(core::Bytes top, int most) {
   std::vector<AxisTick> ticks;
   if (top <= 0 || most < 1) return ticks;

@@ -29,6 +29,8 @@ struct AxisTick {
 };
 /// Steps of 1, 2 or 5 times a power of ten, at most `most` of them, in one unit of time.
 [[nodiscard]] std::vector<AxisTick> timeTicks(TimeRange view, int most);
+/// Numbers of events, for an axis in thousandths of them (MemoryCurve::kEventUnit).
+[[nodiscard]] std::vector<AxisTick> eventTicks(TimeRange view, int most);
 /// Powers of two from 0 to `top`, at most `most` of them, in one unit.
 [[nodiscard]] std::vector<AxisTick> byteTicks(core::Bytes top, int most);
 

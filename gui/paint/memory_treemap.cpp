@@ -24,10 +24,10 @@ std::vector<double> weightsOf(const Items& items) {
 }
 
 void drawLabel(QPainter& painter, const QRectF& box, const QString& name, core::Bytes bytes,
-               const QColor& ink) {
+               const QColor& ink, bool twoLines) {
   const QFontMetrics metrics(painter.font());
   const QRectF inner = box.adjusted(4, 1, -3, -1);
-  if (inner.height() < metrics.height() || inner.width() < 3 * metrics.averageCharWidth()) return;
+  if (inner.height() < metrics.height() || inner.width() < 5 * metrics.averageCharWidth()) return;
   painter.setPen(ink);
   const QString size = bytesText(bytes), both = name + "  " + size;
   if (metrics.horizontalAdvance(both) <= inner.width()) {
@@ -36,6 +36,7 @@ void drawLabel(QPainter& painter, const QRectF& box, const QString& name, core::
   }
   painter.drawText(inner, Qt::AlignLeft | Qt::AlignTop,
                    metrics.elidedText(name, Qt::ElideRight, static_cast<int>(inner.width())));
+  if (!twoLines) return;
   const QRectF second = inner.adjusted(0, metrics.height(), 0, 0);
   if (second.height() >= metrics.height() && metrics.horizontalAdvance(size) <= second.width())
     painter.drawText(second, Qt::AlignLeft | Qt::AlignTop, size);
@@ -67,7 +68,7 @@ MemoryTreemap treemapOf(const LiveSet& live, const core::StepProgram& program, c
     const auto units = squarify(weightsOf(part.units), belowHeader(parts[p], headerHeight, 2));
     for (std::size_t u = 0; u < units.size(); ++u) {
       const LiveSet::Unit& unit = part.units[u];
-      const bool several = unit.buffers.size() > 1;
+      const bool several = unit.buffers.size() > 1 && (part.units.size() > 1 || unit.unit != core::kNone);
       if (several)
         map.tiles.push_back({Tile::Level::unit, units[u], part.part, unit.unit, core::kNone, unit.bytes,
                              QString::fromStdString(unit.name)});
@@ -106,7 +107,7 @@ void drawMemoryTreemap(QPainter& painter, const Palette& palette, const MemoryTr
       painter.drawRect(box.adjusted(0, 0, -1, -1));
     }
     painter.setFont(tile.level == Tile::Level::part ? bold : normal);
-    drawLabel(painter, box, tile.name, tile.bytes, inkOn(fill));
+    drawLabel(painter, box, tile.name, tile.bytes, inkOn(fill), tile.level == Tile::Level::buffer);
   }
   painter.setFont(normal);
   const auto outline = [&](int index, const QPen& pen) {

@@ -18,7 +18,7 @@ std::vector<Command> MemoryPage::commands() {
       {"memory.pan-left", "Earlier", "A", "Moves to earlier times.", [this] { plot_->panBy(-kPanStep); }},
       {"memory.pan-right", "Later", "D", "Moves to later times.", [this] { plot_->panBy(kPanStep); }},
       {"memory.centre", "Centre, then fit", "F", "Centres the instant; once more: shows all of the run.",
-       [this] { centre(); }},
+       [this] { plot_->centreOn(instant_); }},
       {"memory.peak", "Peak", "P", "Shows the instant at which most is allocated.",
        [this] { setInstant(data_ ? data_->curve.peak() : -1); }},
       {"memory.next", "Next event", ".", "Shows the instant after the next allocation or release.",
@@ -32,10 +32,13 @@ std::vector<Command> MemoryPage::commands() {
       {"memory.limit", "Limit to what is visible", "L",
        "Statistics and lists count the visible range of time alone.",
        [this] {
-         if (data_) session().setLimit(plot_->view());
+         if (data_) session().setLimit(plot_->visibleTime());
        }},
       {"memory.clear-limit", "Clear the limit", "Shift+L", "Statistics and lists count everything again.",
        [this] { session().setLimit(std::nullopt); }},
+      {"memory.axis", "Axis of time or events", "X",
+       "Draws the curve over time, as the timeline, or event by event in the order of the host.",
+       [this] { plot_->setByEvent(!plot_->byEvent()); }},
       {"memory.board", "Axis up to the limit", "Y",
        "Draws the axis up to the out-of-memory line, or to what is in use.",
        [this] { plot_->setWholeBoard(!plot_->wholeBoard()); }},
@@ -66,15 +69,6 @@ void MemoryPage::showTab(Tab tab) {
   tabs_->setCurrentIndex(tab);
   QWidget* page = tabs_->currentWidget();
   (tab == kMap ? static_cast<QWidget*>(&map_->slider()) : page)->setFocus(Qt::ShortcutFocusReason);
-}
-
-void MemoryPage::centre() {
-  if (!data_) return;
-  const TimeRange view = plot_->view();
-  const core::Picoseconds middle = data_->curve.time(instant_), half = view.length() / 2;
-  const TimeRange centred{middle - half, middle - half + view.length()};
-  if (centred == view || view == data_->curve.whole()) return plot_->fit();
-  session().setZoom(centred);
 }
 
 void MemoryPage::nextClass(int by) {

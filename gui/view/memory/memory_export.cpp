@@ -53,7 +53,11 @@ void MemoryPage::drawExport(QPainter& painter, QSize size) {
   MemoryPlotState state = plot_->state();
   state.instant = event;
   state.cursor.reset();
-  if (state.view.empty()) state.view = data->curve.whole();
+  if (data != data_) {
+    state.byEvent = MemoryPlotWidget::prefersEvents(*data);
+    state.view =
+        state.byEvent ? TimeRange{0, data->curve.size() * MemoryCurve::kEventUnit} : data->curve.whole();
+  }
   MemoryPlotPainter plot(palette);
   plot.paint(painter, QRect(page.left(), y, page.width(), page.bottom() - y - below), data.get(), state);
   y = page.bottom() - below;

@@ -80,6 +80,8 @@ QWidget* MemoryPage::makeHeader() {
     connect(made, &QPushButton::clicked, this, press);
     row->addWidget(made);
   };
+  button("Axis", "Draw the curve over time, or event by event in the order of the host (X)",
+         [this] { plot_->setByEvent(!plot_->byEvent()); });
   button("Peak", "Show the instant at which most is allocated (P)", [this] {
     if (data_) setInstant(data_->curve.peak());
   });

@@ -63,7 +63,6 @@ class MemoryPage : public View {
   void setWarning();
   void showMessage(const QString& text);
   void selectRow();
-  void centre();
   void step(std::int64_t by) { setInstant(instant_ + by); }
   void nextClass(int by);
   [[nodiscard]] static Instant instantOf(const MemoryData& data, std::int64_t event);

@@ -33,7 +33,42 @@ void MemoryPlotWidget::setData(Data data) {
   painter_.setPalette(paletteOf(session_.theme()));  // a new log may lie where the old one was
   data_ = std::move(data);
   instant_ = data_ ? data_->curve.peak() : -1;
+  events_ = {};
+  byEvent_ = data_ && prefersEvents(*data_);
   update();
+}
+
+bool MemoryPlotWidget::prefersEvents(const MemoryData& data) {
+  return 2 * data.curve.time(data.curve.size() - 1) < data.curve.whole().end;
+}
+
+void MemoryPlotWidget::setByEvent(bool byEvent) {
+  byEvent_ = byEvent;
+  update();
+}
+
+TimeRange MemoryPlotWidget::whole() const {
+  return byEvent_ ? TimeRange{0, data_->curve.size() * MemoryCurve::kEventUnit} : data_->curve.whole();
+}
+
+void MemoryPlotWidget::zoomTo(TimeRange view) {
+  if (!byEvent_) return session_.setZoom(view);
+  events_ = view;
+  update();
+}
+
+TimeRange MemoryPlotWidget::visibleTime() const {
+  if (!data_) return {};
+  const MemoryPlotGeometry g = geometry();
+  return {g.timeAt(data_->curve, 0), g.timeAt(data_->curve, g.plot.width())};
+}
+
+void MemoryPlotWidget::centreOn(std::int64_t event) {
+  if (!data_) return;
+  const TimeRange now = view();
+  const std::int64_t begin = geometry().placeOf(data_->curve, event) - now.length() / 2;
+  const TimeRange centred{begin, begin + now.length()};
+  zoomTo(centred == now || now == whole() ? whole() : centred);
 }
 
 void MemoryPlotWidget::setInstant(std::int64_t event) {
@@ -47,13 +82,13 @@ void MemoryPlotWidget::setWholeBoard(bool whole) {
 }
 
 TimeRange MemoryPlotWidget::view() const {
-  if (!session_.zoom().empty() || !data_) return session_.zoom();
-  return data_->curve.whole();
+  const TimeRange set = byEvent_ ? events_ : session_.zoom();
+  return set.empty() && data_ ? whole() : set;
 }
 
 MemoryPlotState MemoryPlotWidget::state() const {
   const Selection& selection = session_.selection();
-  MemoryPlotState state{.view = view(), .instant = instant_};
+  MemoryPlotState state{.view = view(), .byEvent = byEvent_, .instant = instant_};
   state.cursor = session_.cursor();
   state.limit = session_.limit();
   if (selection.kind == Selection::Kind::buffer && selection.report == session_.report() &&
@@ -73,17 +108,17 @@ void MemoryPlotWidget::zoomBy(double factor) {
   const QPoint pointer = mapFromGlobal(QCursor::pos());
   const double x =
       underMouse() && g.plot.contains(pointer) ? pointer.x() - g.plot.left() : g.plot.width() / 2.0;
-  session_.setZoom(zoomed(g.axis, x, factor, data_->curve.whole()));
+  zoomTo(zoomed(g.axis, x, factor, whole()));
 }
 
 void MemoryPlotWidget::panBy(double share) {
   if (!data_) return;
   const MemoryPlotGeometry g = geometry();
-  session_.setZoom(panned(g.axis, share * g.plot.width(), data_->curve.whole()));
+  zoomTo(panned(g.axis, share * g.plot.width(), whole()));
 }
 
 void MemoryPlotWidget::fit() {
-  if (data_) session_.setZoom(data_->curve.whole());
+  if (data_) zoomTo(whole());
 }
 
 void MemoryPlotWidget::paintEvent(QPaintEvent*) {
@@ -102,10 +137,9 @@ void MemoryPlotWidget::wheelEvent(QWheelEvent* event) {
   const double notches = event->angleDelta().y() / 120.0, aside = event->angleDelta().x() / 120.0;
   if (std::abs(aside) > std::abs(notches) || event->modifiers().testFlag(Qt::ShiftModifier)) {
     const double by = std::abs(aside) > std::abs(notches) ? aside : notches;
-    session_.setZoom(panned(g.axis, -by * g.plot.width() / 10, data_->curve.whole()));
+    zoomTo(panned(g.axis, -by * g.plot.width() / 10, whole()));
   } else {
-    session_.setZoom(zoomed(g.axis, event->position().x() - g.plot.left(), std::pow(kZoomStep, -notches),
-                            data_->curve.whole()));
+    zoomTo(zoomed(g.axis, event->position().x() - g.plot.left(), std::pow(kZoomStep, -notches), whole()));
   }
   event->accept();
 }
@@ -121,7 +155,7 @@ void MemoryPlotWidget::mouseMoveEvent(QMouseEvent* event) {
   if (drag_ == Drag::pressed && (event->pos() - pressed_).manhattanLength() >= kDragStart)
     drag_ = event->modifiers().testFlag(Qt::ShiftModifier) ? Drag::limit : Drag::pan;
   if (drag_ == Drag::pan) {
-    session_.setZoom(panned(g.axis, last_.x() - event->pos().x(), data_->curve.whole()));
+    zoomTo(panned(g.axis, last_.x() - event->pos().x(), whole()));
     last_ = event->pos();
     return;
   }
@@ -133,8 +167,8 @@ void MemoryPlotWidget::mouseReleaseEvent(QMouseEvent* event) {
   if (!data_ || drag == Drag::none || event->button() != Qt::LeftButton) return;
   const MemoryPlotGeometry g = geometry();
   if (drag == Drag::limit) {
-    const core::Picoseconds a = g.axis.toTime(pressed_.x() - g.plot.left()),
-                            b = g.axis.toTime(event->pos().x() - g.plot.left());
+    const core::Picoseconds a = g.timeAt(data_->curve, pressed_.x() - g.plot.left()),
+                            b = g.timeAt(data_->curve, event->pos().x() - g.plot.left());
     session_.setLimit(TimeRange{std::min(a, b), std::max(a, b)});
   } else if (drag == Drag::pressed) {
     if (const MemoryExtent* column = painter_.columnAt(event->pos().x())) emit instantPicked(column->peak);
@@ -149,11 +183,13 @@ void MemoryPlotWidget::hover(const QPoint& at) {
   const MemoryExtent* column = data_ ? painter_.columnAt(at.x()) : nullptr;
   if (column == nullptr) return emit hovered({});
   const MemoryPlotGeometry g = geometry();
+  const core::Picoseconds time = g.timeAt(data_->curve, at.x() - g.plot.left());
+  session_.setCursor(time);
   const MemoryParts parts = data_->curve.partsAfter(column->peak);
-  QString text = QString("%1   allocated %2 to %3   active %4   reserved %5")
-                     .arg(timeText(g.axis.toTime(at.x() - g.plot.left())), bytesText(column->allocated.least),
-                          bytesText(column->allocated.most), bytesText(column->active.most),
-                          bytesText(column->reserved.most));
+  QString text =
+      QString("%1   allocated %2 to %3   active %4   reserved %5")
+          .arg(timeText(time), bytesText(column->allocated.least), bytesText(column->allocated.most),
+               bytesText(column->active.most), bytesText(column->reserved.most));
   const double value = (g.plot.bottom() + 1 - at.y()) * static_cast<double>(g.top) / g.plot.height();
   core::Bytes sum = 0;
   for (std::size_t p = 0; p < kMemoryParts && value >= 0; ++p) {

@@ -20,7 +20,16 @@ class MemoryPlotWidget : public QWidget {
   void setInstant(std::int64_t event);
   void setWholeBoard(bool whole);
   [[nodiscard]] bool wholeBoard() const { return wholeBoard_; }
-  /// The zoom of the session, or everything.
+  /// The axis counts events instead of time; then it has a zoom of its own. The default where all events are
+  /// in the first half of the run, as the host issues them ahead of the device.
+  void setByEvent(bool byEvent);
+  [[nodiscard]] bool byEvent() const { return byEvent_; }
+  [[nodiscard]] static bool prefersEvents(const MemoryData& data);
+  /// What is visible, as time.
+  [[nodiscard]] TimeRange visibleTime() const;
+  /// The event in the middle; again: everything.
+  void centreOn(std::int64_t event);
+  /// The zoom of the session, or everything; of events: the plot's own.
   [[nodiscard]] TimeRange view() const;
   void zoomBy(double factor);
   void panBy(double share);
@@ -46,12 +55,15 @@ class MemoryPlotWidget : public QWidget {
   enum class Drag : std::uint8_t { none, pressed, pan, limit };
   [[nodiscard]] MemoryPlotGeometry geometry() const;
   void hover(const QPoint& at);
+  [[nodiscard]] TimeRange whole() const;
+  void zoomTo(TimeRange view);
 
   Session& session_;
   Data data_;
   MemoryPlotPainter painter_;
   std::int64_t instant_ = -1;
-  bool wholeBoard_ = false;
+  bool wholeBoard_ = false, byEvent_ = false;
+  TimeRange events_;  // in view, thousandths
   Drag drag_ = Drag::none;
   QPoint pressed_, last_;
 };

@@ -110,6 +110,34 @@ TEST_CASE("A peak of one event is in exactly one column at every zoom") {
   }
 }
 
+TEST_CASE("An axis of events loses no event either") {
+  const MemoryCurve curve(test::randomMemoryLog(19, 3000, 30), 0);
+  std::mt19937 random(5);
+  std::vector<MemoryExtent> columns;
+  for (int i = 0; i < 300; ++i) {
+    const std::int64_t begin = static_cast<std::int64_t>(random() % 3'100'000) - 50'000;
+    const gui::TimeAxis axis{{begin, begin + 1000 + static_cast<std::int64_t>(random() % 1'000'000)},
+                             1 + static_cast<int>(random() % 900)};
+    curve.eventColumns(axis, columns);
+    MemoryExtent all;
+    for (int x = 0; x < axis.width; ++x) {
+      const MemoryExtent& column = columns[static_cast<std::size_t>(x)];
+      const std::int64_t middle = (axis.boundary(x) + axis.boundary(x + 1)) / 2;
+      if (axis.boundary(x + 1) <= 0 || axis.boundary(x) >= 3'000'000) {
+        REQUIRE(column.empty());
+        continue;
+      }
+      if (middle < 0 || middle >= 3'000'000) continue;
+      REQUIRE(column.allocated.most >= curve.allocated(middle / 1000));
+      REQUIRE(column.allocated.least <= curve.allocated(middle / 1000));
+      all.allocated.most = std::max(all.allocated.most, column.allocated.most);
+    }
+    const std::int64_t first = std::max<std::int64_t>(0, axis.view.begin / 1000);
+    const std::int64_t end = (axis.view.end + 999) / 1000;
+    if (all.allocated.most > 0) REQUIRE(all.allocated.most <= curve.extent(first, end).allocated.most);
+  }
+}
+
 TEST_CASE("Times lead to events") {
   const MemoryCurve curve(test::randomMemoryLog(9, 3000, 30), 0);
   std::mt19937 random(2);

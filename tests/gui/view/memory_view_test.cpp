@@ -2,6 +2,7 @@
 
 #include <QApplication>
 #include <QImage>
+#include <QMouseEvent>
 #include <QSignalSpy>
 #include <QTest>
 #include <catch2/catch.hpp>
@@ -132,6 +133,7 @@ TEST_CASE("Commands do what they say") {
       }
     FAIL("no command " << id);
   };
+  s.part<gui::MemoryPlotWidget>()->setByEvent(false);
   const std::int64_t peak = s.page.instant();
   run("memory.next");
   CHECK(s.page.instant() == peak + 1);
@@ -140,6 +142,11 @@ TEST_CASE("Commands do what they say") {
   CHECK(s.page.instant() == peak - 1);
   run("memory.peak");
   CHECK(s.page.instant() == peak);
+  run("memory.axis");
+  CHECK(s.part<gui::MemoryPlotWidget>()->byEvent());
+  run("memory.zoom-in");
+  CHECK(s.session.zoom().empty());
+  run("memory.axis");
   run("memory.zoom-in");
   const gui::TimeRange whole = s.page.data()->curve.whole();
   CHECK(s.session.zoom().length() < whole.length());
@@ -159,13 +166,18 @@ TEST_CASE("A click on the curve picks the highest instant of its column") {
   Shown s(tiny());
   auto* plot = s.part<gui::MemoryPlotWidget>();
   plot->grab();
-  for (const int x : {200, 500, 900}) {
-    QTest::mouseClick(plot, Qt::LeftButton, {}, QPoint(x, plot->height() / 2));
-    s.settle();
-    CHECK(s.page.instant() >= 0);
-    const core::Picoseconds time = s.page.data()->curve.time(s.page.instant());
-    CHECK(time <= s.page.data()->curve.whole().end);
-  }
+  for (const bool byEvent : {false, true})
+    for (const int x : {200, 500, 900}) {
+      plot->setByEvent(byEvent);
+      plot->grab();
+      QTest::mouseClick(plot, Qt::LeftButton, {}, QPoint(x, plot->height() / 2));
+      s.settle();
+      CHECK(s.page.instant() >= 0);
+      const core::Picoseconds time = s.page.data()->curve.time(s.page.instant());
+      CHECK(time <= s.page.data()->curve.whole().end);
+    }
+  plot->setByEvent(false);
+  plot->grab();
   const gui::TimeRange before = plot->view();
   QTest::mousePress(plot, Qt::LeftButton, {}, QPoint(400, 100));
   QTest::mouseMove(plot, QPoint(430, 100));
