@@ -19,9 +19,9 @@ constexpr double kShortestExecution = 0.3;
 constexpr double kSample = 0.04;
 constexpr int kMostSamples = 8;
 /// Of the time of a collective; a kernel that made no progress beside one would never end.
-constexpr double kMostLost = 0.95;
+constexpr double kMostLost = 0.8;
 
-/// Slices of the program's three parts: products alone, meetings, both beside each other. [rank]
+/// Slices of the program's three parts: products alone, meetings, one ahead. [rank]
 struct Part {
   std::vector<Repetitions> products, collectives;
 };
@@ -57,6 +57,20 @@ double lengthOf(const std::vector<Repetitions>& ranks) {
   return median(std::move(lengths));
 }
 
+/// Seconds of a repetition in stretches of the window.
+std::vector<double> stretchesOf(const std::vector<Repetitions>& ranks, Window whole) {
+  std::vector<double> samples;
+  if (whole.seconds() <= 0) return samples;
+  const auto count =
+      static_cast<core::Picoseconds>(std::clamp(whole.seconds() / kSample, 1.0, double{kMostSamples}));
+  const core::Picoseconds length = whole.end - whole.begin;
+  for (core::Picoseconds i = 0; i < count; ++i) {
+    const Window part{whole.begin + length * i / count, whole.begin + length * (i + 1) / count};
+    if (const double rate = rateIn(ranks, part); rate > 0) samples.push_back(1 / rate);
+  }
+  return samples;
+}
+
 }  // namespace
 
 MeetingMeasurement::MeetingMeasurement(const CollectiveSpec& spec, int ranksPerNode, Filler filler,
@@ -69,28 +83,24 @@ ProgramPointer MeetingMeasurement::program(const Counts& counts) const {
   return meetingProgram(filler_.product, spec(),
                         {.alone = counts[0],
                          .meetings = counts[1],
+                         .ahead = counts[2],
                          .productsBetween = filler_.count,
-                         .productsTogether = counts[2],
-                         .collectivesTogether = counts[3],
                          .onSide = beside_});
 }
 
-Counts MeetingMeasurement::first() const { return {4, 4, beside_ ? 4 : 0, beside_ ? 4 : 0}; }
+Counts MeetingMeasurement::first() const { return {4, 4, beside_ ? 4 : 0}; }
 
-// Half of the time for the meetings, the rest for the products alone and both together.
 Counts MeetingMeasurement::next(double seconds) const {
   const auto count = [](double time, double each) {
-    return each > 0 ? static_cast<int>(std::clamp(time / each, 3.0, double{kMost})) : 8;
+    return kWarmUp + (each > 0 ? static_cast<int>(std::clamp(time / each, 3.0, double{kMost})) : 8);
   };
-  seconds = std::max(seconds, kShortestExecution);
-  const double meeting = filler_.count * product_ + meeting_;
-  const double quarter = seconds / 4;
-  return {count(quarter, product_) + kWarmUp, count(2 * quarter, meeting) + kWarmUp,
-          beside_ ? count(quarter, 2 * product_) : 0, beside_ ? count(quarter, together_) : 0};
+  const double part = std::max(seconds, kShortestExecution) / (beside_ ? 3 : 2);
+  const double between = filler_.count * product_;
+  return {count(part, product_), count(part, between + meeting_), beside_ ? count(part, between + lost_) : 0};
 }
 
 void MeetingMeasurement::take(const core::ExecutionLog& log) {
-  const auto [alone, meetings, together] = partsOf(log);
+  const auto [alone, meetings, ahead] = partsOf(log);
   const Window window = commonWindow(alone.products, kWarmUp);
   const Window whole = commonWindow(meetings.collectives, kWarmUp);
   const double rate = rateIn(alone.products, window), meetingRate = rateIn(meetings.collectives, whole);
@@ -98,7 +108,6 @@ void MeetingMeasurement::take(const core::ExecutionLog& log) {
     // So few or so short that the ranks did not meet in them: their lengths say how many there should be.
     product_ = std::max(product_, lengthOf(alone.products));
     meeting_ = std::max(meeting_, lengthOf(meetings.collectives));
-    together_ = std::max(together_, meeting_);
     return;
   }
   product_ = 1 / rate;
@@ -106,31 +115,17 @@ void MeetingMeasurement::take(const core::ExecutionLog& log) {
   // Noise of the products must not make it faster than it can be.
   const double shortest = lengthOf(meetings.collectives);
   meeting_ = std::max(shortest, 1 / meetingRate - between);
-  if (beside_) takeBeside(together.products, together.collectives);
   const auto tooShort = [](Window part, const std::vector<Repetitions>& ranks) {
     return part.seconds() < kShortestWindow && ranks.front().size() < kMany;
   };
   if (tooShort(window, alone.products) || tooShort(whole, meetings.collectives)) return;
-  const auto count =
-      static_cast<core::Picoseconds>(std::clamp(whole.seconds() / kSample, 1.0, double{kMostSamples}));
-  const core::Picoseconds length = whole.end - whole.begin;
-  for (core::Picoseconds i = 0; i < count; ++i) {
-    const Window part{whole.begin + length * i / count, whole.begin + length * (i + 1) / count};
-    if (const double each = rateIn(meetings.collectives, part); each > 0)
-      added_.push_back(std::max(shortest, 1 / each - between));
-  }
-}
-
-void MeetingMeasurement::takeBeside(const std::vector<Repetitions>& products,
-                                    const std::vector<Repetitions>& collectives) {
-  std::vector<Repetitions> both = products;
-  both.insert(both.end(), collectives.begin(), collectives.end());
-  const Window window = commonWindow(both, 0);
-  const double productRate = rateIn(products, window), rate = rateIn(collectives, window);
-  together_ = productRate > 0 && rate > 0 ? 1 / rate : std::max(together_, meeting_);
-  if (window.seconds() < kShortestWindow || productRate <= 0 || rate <= 0) return;
-  lasts_.push_back(together_);
-  lost_.push_back(std::clamp(together_ * (1 - productRate * product_), 0.0, kMostLost * together_));
+  for (const double each : stretchesOf(meetings.collectives, whole))
+    added_.push_back(std::max(shortest, each - between));
+  if (!beside_) return;
+  const Window last = commonWindow(ahead.collectives, kWarmUp);
+  for (const double each : stretchesOf(ahead.collectives, last))
+    losses_.push_back(std::max(0.0, each - between));
+  lost_ = median(losses_);
 }
 
 bool MeetingMeasurement::settled(double targetError) const {
@@ -141,12 +136,13 @@ bool MeetingMeasurement::settled(double targetError) const {
          (added.high - added.low) / 2 <= targetError * (added.median + filler_.count * product_);
 }
 
-// The simulator's collective lasts (1 + stretch) times its time beside kernels, and kernels lose slowdown /
+// The simulator's collective lasts (1 + stretch) times its time beside kernels, which lose slowdown /
 // (1 + slowdown) of that.
 void MeetingMeasurement::store(core::Profile& profile, core::Origin origin) const {
   CollectiveMeasurement::store(profile, origin);
-  if (lasts_.empty()) return;
-  const double alone = result().median, lasts = std::max(alone, median(lasts_)), lost = median(lost_);
+  if (losses_.empty()) return;
+  const double alone = result().median, lost = median(losses_);
+  const double lasts = std::max(alone, lost / kMostLost);
   core::ProfiledInterference point;
   point.kind = spec().kind;
   point.bytes = spec().bytes();
@@ -154,7 +150,7 @@ void MeetingMeasurement::store(core::Profile& profile, core::Origin origin) cons
   point.ranksPerNode = ranksPerNode();
   point.stretch = lasts / alone - 1;
   point.computeSlowdown = lost / (lasts - lost);
-  origin.relativeError = std::max(estimate(lasts_).relativeError(), estimate(lost_).relativeError());
+  origin.relativeError = estimate(losses_).relativeError();
   point.origin = std::move(origin);
   profile.interference.push_back(std::move(point));
 }

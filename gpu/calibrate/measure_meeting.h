@@ -17,8 +17,9 @@ struct Filler {
 /// idle until the last one has come. So its time is what it adds to the products' time, at least as long as
 /// it lasts once all have come.
 ///
-/// A collective on a stream of its own also runs beside products that do not wait for it. There it takes from
-/// them what its work and its wake-ups take, but no waiting.
+/// A collective on a stream of its own also runs beside products, and the ones after these wait for it, as
+/// units are gathered ahead. That hides its transfer, but not what it takes from the products, nor that the
+/// slowest rank holds all others up.
 class MeetingMeasurement : public CollectiveMeasurement {
  public:
   /// `beside`: the program has it on another stream than compute.
@@ -35,13 +36,11 @@ class MeetingMeasurement : public CollectiveMeasurement {
   [[nodiscard]] double secondsEach() const override { return meeting_; }
 
  private:
-  void takeBeside(const std::vector<Repetitions>& products, const std::vector<Repetitions>& collectives);
-
   Filler filler_;
   bool beside_;
-  double product_ = 0, meeting_ = 0, together_ = 0;  // seconds of one, as far as known
-  /// Seconds: what a collective adds; how long one lasts beside products, and what of that they lose.
-  std::vector<double> added_, lasts_, lost_;
+  double product_ = 0, meeting_ = 0, lost_ = 0;  // seconds of one, as far as known
+  /// Seconds: what a collective adds between products; what products beside one lose.
+  std::vector<double> added_, losses_;
 };
 
 }  // namespace vsim::gpu

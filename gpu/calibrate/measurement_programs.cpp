@@ -74,19 +74,6 @@ PlacedCollective place(ProgramBuilder& builder, const CollectiveSpec& spec, Stre
   return placed;
 }
 
-/// Calls both in turns, so that neither stream runs dry while the host is at the other's.
-template <class First, class Second>
-void alternate(int firsts, int seconds, First first, Second second) {
-  const int most = std::max(firsts, seconds);
-  const auto share = [&](int i, int count) {
-    return static_cast<std::int64_t>(i + 1) * count / most - static_cast<std::int64_t>(i) * count / most;
-  };
-  for (int i = 0; i < most; ++i) {
-    if (share(i, firsts) > 0) first();
-    if (share(i, seconds) > 0) second();
-  }
-}
-
 }  // namespace
 
 CollectiveSpec collectiveOf(CollectiveKind kind, core::Bytes bytes, const core::CommGroup& group,
@@ -183,9 +170,15 @@ ProgramPointer interferenceProgram(const core::Operation& product, const Collect
   builder.wait(side, builder.record(compute));
   for (int i = 0; i < counts.collectivesAlone; ++i) builder.communicate(placed.collective, side);
   builder.wait(compute, builder.record(side));
-  alternate(
-      counts.productsTogether, counts.collectivesTogether, [&] { builder.launch(multiply, compute); },
-      [&] { builder.communicate(placed.collective, side); });
+  // In turns, so that neither stream runs dry while the host is at the other's.
+  const int most = std::max(counts.productsTogether, counts.collectivesTogether);
+  const auto share = [&](int i, int count) {
+    return static_cast<std::int64_t>(i + 1) * count / most - static_cast<std::int64_t>(i) * count / most;
+  };
+  for (int i = 0; i < most; ++i) {
+    if (share(i, counts.productsTogether) > 0) builder.launch(multiply, compute);
+    if (share(i, counts.collectivesTogether) > 0) builder.communicate(placed.collective, side);
+  }
   for (const Index buffer : placed.buffers) builder.release(buffer);
   return finish(std::move(builder));
 }
@@ -210,10 +203,13 @@ ProgramPointer meetingProgram(const core::Operation& product, const CollectiveSp
     builder.communicate(placed.collective, side);
     join(compute, side);
   }
-  builder.hook("beside each other");
-  alternate(
-      counts.productsTogether, counts.collectivesTogether, [&] { builder.launch(multiply, compute); },
-      [&] { builder.communicate(placed.collective, side); });
+  builder.hook("one ahead");
+  for (int i = 0; i < counts.ahead; ++i) {
+    join(side, compute);
+    builder.communicate(placed.collective, side);
+    for (int j = 0; j < counts.productsBetween; ++j) builder.launch(multiply, compute);
+    join(compute, side);
+  }
   for (const Index buffer : placed.buffers) builder.release(buffer);
   return finish(std::move(builder));
 }

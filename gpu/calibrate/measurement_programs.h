@@ -57,11 +57,11 @@ struct InterferenceCounts {
 
 /// Products alone; then `meetings` of the collective, each after `productsBetween` products and before the
 /// next ones (`onSide`: it is on a stream of its own, that waits for the products before it and that the next
-/// ones wait for); then products and collectives beside each other, where there are any. Hooks stand between
-/// the three.
+/// ones wait for); then `ahead` such groups of products, each beside a collective that the next one waits
+/// for, as units are gathered ahead. Hooks stand between the three.
 struct MeetingCounts {
-  int alone = 4, meetings = 4, productsBetween = 1;
-  int productsTogether = 0, collectivesTogether = 0;
+  int alone = 4, meetings = 4, ahead = 0;
+  int productsBetween = 1;
   bool onSide = false;
 };
 [[nodiscard]] ProgramPointer meetingProgram(const core::Operation& product, const CollectiveSpec& collective,
