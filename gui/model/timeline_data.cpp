@@ -57,9 +57,15 @@ LaneColumns laneOf(const core::StepProgram& program, const core::RankLog& log, c
   std::vector<const core::Slice*> slices;
   for (const core::Slice& slice : log.slices)
     if (slice.stream == stream) slices.push_back(&slice);
-  std::stable_sort(slices.begin(), slices.end(),
-                   [](const auto* a, const auto* b) { return a->begin < b->begin; });
+  // A stream runs in the order of issue, so that they are sorted already unless clocks were measured.
+  const auto earlier = [](const core::Slice* a, const core::Slice* b) { return a->begin < b->begin; };
+  if (!std::is_sorted(slices.begin(), slices.end(), earlier))
+    std::stable_sort(slices.begin(), slices.end(), earlier);
   LaneColumns lane;
+  lane.begin.reserve(slices.size());
+  lane.end.reserve(slices.size());
+  lane.kind.reserve(slices.size());
+  lane.source.reserve(slices.size());
   const core::StreamId compute = core::defaultStream(program);
   core::Picoseconds free = 0;
   for (const core::Slice* slice : slices) {

@@ -39,16 +39,20 @@ QRgb heatColour(const Palette& palette, float share) {
   return mixed(palette.background.rgb(), palette.exposed.rgb(), std::sqrt(std::clamp(share, 0.0F, 1.0F)));
 }
 
-TimelineLanes::TimelineLanes(Theme theme)
-    : palette_(paletteOf(theme)), rows_(palette_), exposedRows_(palette_) {}
+TimelineLanes::TimelineLanes(Theme theme) : palette_(paletteOf(theme)), rows_(palette_) {
+  for (std::size_t i = 0; i < heat_.size(); ++i)
+    heat_[i] = heatColour(palette_, static_cast<float>(i) / static_cast<float>(heat_.size() - 1));
+}
 
-void TimelineLanes::heatRow(const LaneIndex& exposed, const TimelineFrame& frame, QRgb* row) {
-  const int step = frame.moving ? 2 : 1;
+void TimelineLanes::heatRow(const LaneIndex& exposed, const TimelineFrame& frame, int step, QRgb* row) {
   const int width = std::max(1, (frame.axis.width + step - 1) / step);
   shares_.resize(static_cast<std::size_t>(width));
   exposed.shares({frame.axis.view, width}, frame.moving, shares_);
-  for (int x = 0; x < frame.axis.width; ++x)
-    row[x] = heatColour(palette_, shares_[static_cast<std::size_t>(x / step)].total());
+  for (int x = 0, at = 0; x < frame.axis.width; x += step, ++at) {
+    const float share = std::clamp(shares_[static_cast<std::size_t>(at)].total(), 0.0F, 1.0F);
+    const QRgb colour = heat_[static_cast<std::size_t>(share * static_cast<float>(heat_.size() - 1) + 0.5F)];
+    for (int i = x; i < std::min(x + step, frame.axis.width); ++i) row[i] = colour;
+  }
 }
 
 void TimelineLanes::drawHeat(const TimelineFrame& frame, QImage& image) {
@@ -56,11 +60,13 @@ void TimelineLanes::drawHeat(const TimelineFrame& frame, QImage& image) {
   image.fill(palette_.background);
   if (lanes.empty() || image.width() < frame.axis.width) return;
   const auto classes = static_cast<int>(lanes.size());
+  constexpr int kMany = 128;
+  const int step = !frame.moving ? 1 : classes > kMany ? 4 : 2;
   for (int y = 0, shown = -1; y < image.height(); ++y) {
     const int row = static_cast<int>(static_cast<std::int64_t>(y) * classes / image.height());
     auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
     if (row != shown)
-      heatRow(lanes[static_cast<std::size_t>(row)], frame, line);
+      heatRow(lanes[static_cast<std::size_t>(row)], frame, step, line);
     else
       std::memcpy(line, image.constScanLine(y - 1), static_cast<std::size_t>(image.width()) * sizeof(QRgb));
     shown = row;
@@ -91,7 +97,7 @@ void TimelineLanes::draw(const TimelineFrame& frame, QImage& image, double scale
       // The class's own row: its exposed communication as heat, readable when it is closed.
       const int y = std::clamp(top + height - inset - pixels(8), 0, image.height() - 1);
       auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
-      heatRow(exposed, frame, line);
+      heatRow(exposed, frame, frame.moving ? 2 : 1, line);
       for (int below = y + 1; below < std::min(image.height(), top + height - inset); ++below)
         std::memcpy(image.scanLine(below), line, static_cast<std::size_t>(image.width()) * sizeof(QRgb));
     }

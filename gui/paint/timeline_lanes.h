@@ -1,6 +1,8 @@
 #pragma once
 
 #include <QImage>
+#include <array>
+#include <vector>
 
 #include "gui/paint/lane_row.h"
 #include "gui/paint/timeline_frame.h"
@@ -17,17 +19,20 @@ class TimelineLanes {
   /// `scale`: of those to a logical one. Format_RGB32.
   void draw(const TimelineFrame& frame, QImage& image, double scale);
   /// The strip of all classes by time: how much of each pixel's time is exposed communication. `height` rows
-  /// of pixels are shared by the classes. While moving, every second column is worked out.
+  /// of pixels are shared by the classes. While moving, every second column is worked out, with hundreds of
+  /// classes every fourth.
   void drawHeat(const TimelineFrame& frame, QImage& image);
 
   [[nodiscard]] const RowCounts& counts() const { return rows_.counts(); }
 
  private:
-  void heatRow(const LaneIndex& exposed, const TimelineFrame& frame, QRgb* row);
+  /// Works out every `step`-th column and repeats it.
+  void heatRow(const LaneIndex& exposed, const TimelineFrame& frame, int step, QRgb* row);
 
   Palette palette_;
-  LaneRowPainter rows_, exposedRows_;
+  LaneRowPainter rows_;
   std::vector<ClassShares> shares_;
+  std::array<QRgb, 256> heat_{};  // [share * 255]
 };
 
 /// Colour of a share of exposed communication, 0 to 1, on the palette's background.
