@@ -27,8 +27,21 @@ std::vector<std::pair<std::string, std::string>> overridesOf(const std::string& 
 }
 
 bool sameLayouts(const PlannedSystem& a, const PlannedSystem& b) {
-  return a.refusal == b.refusal && a.shardElements() == b.shardElements() &&
-         a.units.size() == b.units.size() && a.buckets.size() == b.buckets.size();
+  return a.refusal == b.refusal && a.units.size() == b.units.size() &&
+         std::ranges::equal(
+             a.buckets, b.buckets, [](const app::PlannedBucket& x, const app::PlannedBucket& y) {
+               return x.layout.shardElements == y.layout.shardElements &&
+                      x.layout.offsets == y.layout.offsets && x.layout.devices == y.layout.devices;
+             });
+}
+
+/// Systems that know no blocks are planned without any; the scenario asks for them all the same, and the rule
+/// on veScale's buckets knows which.
+void takeBlocks(PlannedSystem& plan, const PlannedSystem& rule) {
+  for (std::size_t i = 0; i < plan.buckets.size(); ++i) {
+    plan.buckets[i].problem = rule.buckets[i].problem;
+    plan.buckets[i].cutTensors = rule.buckets[i].cutTensors;
+  }
 }
 
 app::PlanOptions planOptions(const PlanSource& source, std::int64_t groupSize) {
@@ -91,18 +104,19 @@ core::ResultAll<PlanSet> makePlanSet(const PlanSource& source, std::int64_t grou
     for (int n = 2; set.find(label) >= 0; ++n) label = fmt::format("{} #{}", plan.system, n);
     set.choices.push_back({.label = label, .asRun = true, .plan = std::move(plan)});
   }
-  const std::size_t asRun = set.choices.size();
   if (cancelled) return PlanSet{};
   options.rules = comparedRules();
   auto rules = app::makePlans(options);
   if (!rules) return tl::unexpected(rules.error());
   for (PlannedSystem& plan : atPoint(std::move(*rules), source)) {
-    const bool known = std::any_of(
-        set.choices.begin(), set.choices.begin() + static_cast<std::ptrdiff_t>(asRun),
-        [&](const PlanChoice& c) { return c.plan.system == plan.system && sameLayouts(c.plan, plan); });
-    if (known) continue;
-    std::string label = plan.system + " rule";
-    set.choices.push_back({.label = std::move(label), .asRun = false, .plan = std::move(plan)});
+    bool known = false;
+    for (PlanChoice& choice : set.choices) {
+      if (!choice.asRun || choice.plan.system != plan.system || !sameLayouts(choice.plan, plan)) continue;
+      takeBlocks(choice.plan, plan);
+      known = true;
+    }
+    if (!known)
+      set.choices.push_back({.label = plan.system + " rule", .asRun = false, .plan = std::move(plan)});
   }
   return set;
 }
@@ -138,23 +152,35 @@ GroupSizeStudy studyGroupSizes(const PlanSource& source, const std::atomic<bool>
   return study;
 }
 
+namespace {
+
+/// "L1[efsdp]" of "L1-L2[efsdp].2": the first layer of fused ones, without what a system split off.
+std::string bucketKey(const std::string& name) {
+  const std::string whole = name.substr(0, name.find('.'));
+  const std::size_t bracket = whole.find('[');
+  const std::string first = whole.substr(0, std::min(whole.find('-'), bracket));
+  return bracket == std::string::npos ? first : first + whole.substr(bracket);
+}
+
+bool holds(const app::PlannedBucket& bucket, const std::string& tensor) {
+  return !tensor.empty() && std::ranges::find(bucket.problem.tensors, tensor, &core::PlanTensor::name) !=
+                                bucket.problem.tensors.end();
+}
+
+}  // namespace
+
 std::int64_t bucketLike(const PlanChoice& choice, const std::string& bucket, const std::string& tensor) {
-  const std::string base = bucket.substr(0, bucket.find('.'));
+  const std::string key = bucketKey(bucket);
   std::int64_t found = -1;
   for (std::size_t i = 0; i < choice.plan.buckets.size(); ++i) {
     const app::PlannedBucket& each = choice.plan.buckets[i];
-    if (each.name != bucket && each.name.substr(0, each.name.find('.')) != base) continue;
-    const bool holds = !tensor.empty() && std::ranges::any_of(each.problem.tensors, [&](const auto& t) {
-      return t.name == tensor;
-    });
-    if (holds) return static_cast<std::int64_t>(i);
+    if (bucketKey(each.name) != key) continue;
+    if (holds(each, tensor)) return static_cast<std::int64_t>(i);
     if (found < 0 || each.name == bucket) found = static_cast<std::int64_t>(i);
   }
-  if (found >= 0 || tensor.empty()) return found;
+  if (found >= 0) return found;
   for (std::size_t i = 0; i < choice.plan.buckets.size(); ++i)
-    if (std::ranges::any_of(choice.plan.buckets[i].problem.tensors,
-                            [&](const auto& t) { return t.name == tensor; }))
-      return static_cast<std::int64_t>(i);
+    if (holds(choice.plan.buckets[i], tensor)) return static_cast<std::int64_t>(i);
   return -1;
 }
 

@@ -43,9 +43,11 @@ void drawAxes(QPainter& painter, const Palette& palette, const GroupSizePlot& pl
     painter.setPen(palette.grid);
     painter.drawLine(QPointF(frame.plot.left(), y), QPointF(frame.plot.right(), y));
     painter.setPen(palette.mutedText);
-    const QString label = QString::fromStdString(tick.label) + " %";
+    const QString label = (tick.value <= kLeast ? QString(QChar(0x2264)) + " " : QString()) +
+                          QString::fromStdString(tick.label) + " %";
     painter.drawText(QRectF(frame.plot.left() - 62, y - 9, 56, 18), Qt::AlignVCenter | Qt::AlignRight, label);
   }
+  double free = -1e9;
   for (std::size_t i = 0; i < plot.study->sizes.size(); ++i) {
     const std::int64_t size = plot.study->sizes[i];
     const double x = frame.x(*plot.study, i);
@@ -54,13 +56,16 @@ void drawAxes(QPainter& painter, const Palette& palette, const GroupSizePlot& pl
       band.setAlphaF(size == plot.chosen ? 0.22F : 0.10F);
       painter.fillRect(QRectF(x - 13, frame.plot.top(), 26, frame.plot.height() + 18), band);
     }
+    const QString label = QString::fromStdString(core::formatCount(size));
+    const double half = metrics.horizontalAdvance(label) / 2;
+    if (x - half < free) continue;
+    free = x + half + 6;
     painter.setPen(size == plot.chosen ? palette.text : palette.mutedText);
-    painter.drawText(QRectF(x - 30, frame.plot.bottom() + 3, 60, 16), Qt::AlignCenter,
-                     QString::fromStdString(core::formatCount(size)));
+    painter.drawText(QRectF(x - 30, frame.plot.bottom() + 3, 60, 16), Qt::AlignCenter, label);
   }
   painter.setPen(palette.mutedText);
-  painter.drawText(QRectF(frame.plot.left(), frame.plot.bottom() + 19, frame.plot.width(), 16),
-                   Qt::AlignCenter, "GPUs in the FSDP group (click to show their maps)");
+  painter.drawText(QRectF(frame.plot.left() - 60, frame.plot.bottom() + 19, frame.plot.width() + 200, 16),
+                   Qt::AlignLeft | Qt::AlignVCenter, "GPUs in the FSDP group; click one to show its maps");
 }
 
 /// Names at the right ends of the lines, pushed apart where they would overlap.
@@ -133,7 +138,7 @@ void drawGroupSizes(QPainter& painter, const Palette& palette, const GroupSizePl
   painter.setFont(bold);
   painter.setPen(palette.text);
   painter.drawText(area.adjusted(8, 2, -8, 0), Qt::AlignTop | Qt::AlignLeft,
-                   "Padding of all buckets by size of the FSDP group");
+                   "Padding of all buckets by group size");
   painter.setFont(normal);
   if (!plot.study || plot.study->sizes.empty()) {
     painter.setPen(palette.mutedText);

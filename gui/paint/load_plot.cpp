@@ -9,7 +9,7 @@
 namespace vsim::gui {
 namespace {
 
-constexpr double kLabels = 120, kRuler = 20, kLegend = 20, kGap = 8;
+constexpr double kLabels = 128, kRuler = 20, kLegend = 20, kGap = 16;
 
 QString text(const std::string& words) { return QString::fromStdString(words); }
 
@@ -62,7 +62,8 @@ void drawStrip(QPainter& painter, const Palette& palette, const NetworkPicture& 
   }
   drawColumns(painter, palette, strip, axis);
   painter.setPen(palette.text);
-  const QRectF label(strip.plot.left() - kLabels, strip.plot.top(), kLabels - 44, strip.plot.height());
+  const QRectF label(strip.plot.left() - kLabels + 8, strip.plot.top(), kLabels - 52,
+                     strip.plot.height() + kGap);
   QFont bold = painter.font();
   const QFont normal = bold;
   bold.setBold(true);
@@ -72,10 +73,17 @@ void drawStrip(QPainter& painter, const Palette& palette, const NetworkPicture& 
   painter.setPen(palette.mutedText);
   painter.drawText(label.adjusted(0, metrics.height(), 0, 0), Qt::AlignTop | Qt::AlignLeft | Qt::TextWordWrap,
                    text(bandwidthText(strip.tier.perGpu)) + "\na GPU");
-  for (const double load : {0.0, 0.5, 1.0})
-    if (load <= strip.top)
-      painter.drawText(QRectF(strip.plot.left() - 44, strip.y(load) - 8, 40, 16),
-                       Qt::AlignRight | Qt::AlignVCenter, QString("%1 %").arg(100 * load));
+  double free = strip.plot.bottom() + 16;  // marks from the bottom up, as many as have room
+  for (const double load : {0.0, 1.0, 2.0, 0.5}) {
+    const double y = strip.y(load);
+    if (load > strip.top ||
+        (load == 0.5 ? std::min(strip.plot.bottom(), strip.y(0)) - y < 17 || y - strip.y(1) < 17
+                     : free - y < 16))
+      continue;
+    painter.drawText(QRectF(strip.plot.left() - 48, y - 8, 44, 16), Qt::AlignRight | Qt::AlignVCenter,
+                     QString("%1 %").arg(100 * load));
+    if (load != 0.5) free = y;
+  }
 }
 
 void drawTimeRuler(QPainter& painter, const Palette& palette, const NetworkPicture& picture,

@@ -10,7 +10,7 @@
 namespace vsim::gui {
 namespace {
 
-constexpr double kBoxWidth = 190, kBoxHeight = 46;
+constexpr double kBoxWidth = 190, kBoxHeight = 46, kWordsWidth = 270;
 
 QString percent(double share) { return QString("%1 %").arg(100 * share, 0, 'f', share < 0.0995 ? 2 : 1); }
 QString text(const std::string& words) { return QString::fromStdString(words); }
@@ -54,6 +54,30 @@ void drawBox(QPainter& painter, const Palette& palette, const NetworkLayer& laye
     detail = text(layer.note);
   painter.drawText(QRectF(box.left() + 4, box.top() + 23, box.width() - 8, 18), Qt::AlignCenter,
                    QFontMetricsF(painter.font()).elidedText(detail, Qt::ElideRight, box.width() - 8));
+}
+
+/// Mean load by kind of collective, with a mark at the peak and one at the line rate.
+void drawGauge(QPainter& painter, const Palette& palette, const NetworkPicture& picture,
+               const NetworkTier& tier, const QRectF& area) {
+  const LoadCurve::Summary load = tier.load.summary(picture.window());
+  const LoadParts now = picture.cursor ? tier.load.at(*picture.cursor) : load.mean;
+  const double full = std::max({1.0, sumOf(load.peak), sumOf(now)});
+  const auto x = [&](double share) { return area.left() + share / full * area.width(); };
+  painter.fillRect(area, palette.panel);
+  double base = 0;
+  for (std::size_t p = 0; p < kLoadParts; ++p) {
+    painter.fillRect(QRectF(x(base), area.top(), x(base + now[p]) - x(base), area.height()),
+                     palette.slice(classOfPart(p)));
+    base += now[p];
+  }
+  painter.setPen(palette.mutedText);
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(area);
+  painter.setPen(QPen(palette.exposed, 2, Qt::DashLine));
+  painter.drawLine(QPointF(x(1), area.top() - 3), QPointF(x(1), area.bottom() + 3));
+  painter.setPen(QPen(palette.text, 2));
+  painter.drawLine(QPointF(x(sumOf(load.peak)), area.top() - 3),
+                   QPointF(x(sumOf(load.peak)), area.bottom() + 3));
 }
 
 /// Name, rate and loads of a link beside its band.
@@ -168,9 +192,17 @@ std::vector<LinkPlace> drawTopology(QPainter& painter, const Palette& palette, c
                           : QPen(palette.mutedText, 1));
     painter.setBrush(loadColour(palette, load));
     painter.drawRect(band);
-    const QRectF words(gap.right() + 16, gap.top() - 8, inner.right() - gap.right() - 16, gap.height() + 16);
+    const QRectF place(gap.right() + 16, gap.top() - 8, inner.right() - gap.right() - 16, gap.height() + 16);
+    QRectF words = place;
+    if (place.width() > kWordsWidth + 120) {
+      words.setWidth(kWordsWidth);
+      const double height = std::min(18.0, place.height() - 8);
+      drawGauge(painter, palette, picture, link,
+                QRectF(words.right() + 12, place.center().y() - height / 2,
+                       place.right() - words.right() - 30, height));
+    }
     drawLinkText(painter, palette, picture, *tier, words);
-    places.push_back({*tier, gap.united(words)});
+    places.push_back({*tier, gap.united(place)});
   }
   for (std::size_t i = 0; i < map.layers().size(); ++i) drawBox(painter, palette, map.layers()[i], boxOf(i));
   painter.restore();
@@ -180,7 +212,7 @@ std::vector<LinkPlace> drawTopology(QPainter& painter, const Palette& palette, c
 namespace {
 
 QRectF cellsArea(const TrafficMatrix& matrix, const QRectF& area) {
-  const QRectF room = area.adjusted(60, 44, -86, -12);
+  const QRectF room = area.adjusted(60, 58, -104, -12);
   const double side = std::max(1.0, std::min(room.width(), room.height()));
   const double cell =
       std::max(1.0, std::floor(side / static_cast<double>(std::max<std::int64_t>(1, matrix.bins))));
@@ -236,7 +268,7 @@ void drawTraffic(QPainter& painter, const Palette& palette, const NetworkMap& ma
                      loadColour(palette, y / scale.height()));
   painter.setPen(palette.mutedText);
   for (const double share : {0.0, 0.5, 1.0})
-    painter.drawText(QRectF(scale.right() + 4, scale.bottom() - share * scale.height() - 8, 66, 16),
+    painter.drawText(QRectF(scale.right() + 4, scale.bottom() - share * scale.height() - 8, 78, 16),
                      Qt::AlignLeft | Qt::AlignVCenter,
                      text(core::formatBytes(static_cast<core::Bytes>(most * share * share))));
   if (map.gpus() <= map.gpusPerNode())

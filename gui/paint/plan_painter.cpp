@@ -258,12 +258,19 @@ void PlanPainter::drawPixels(QPainter& painter, const RowFrame& frame, std::size
   QImage line(width, 1, QImage::Format_RGB32);
   auto* out = reinterpret_cast<QRgb*>(line.scanLine(0));
   const QColor background = frame.palette.background;
-  std::array<QColor, 8> bright, dim;
+  using Channels = std::array<double, 3>;
+  const auto channels = [](const QColor& c) {
+    return Channels{static_cast<double>(c.red()), static_cast<double>(c.green()),
+                    static_cast<double>(c.blue())};
+  };
+  std::array<Channels, 8> bright, dim;
   for (std::size_t i = 0; i < 7; ++i) {
-    bright[i] = frame.palette.series(i);
-    dim[i] = blend(bright[i], background, frame.picture.selected >= 0 ? 0.68 : 0.0);
+    const QColor colour = frame.palette.series(i);
+    bright[i] = channels(colour);
+    dim[i] = channels(blend(colour, background, frame.picture.selected >= 0 ? 0.68 : 0.0));
   }
-  bright[7] = dim[7] = blend(frame.palette.panel, frame.palette.mutedText, 0.35);  // padding
+  bright[7] = dim[7] = channels(blend(frame.palette.panel, frame.palette.mutedText, 0.35));  // padding
+  const Channels empty = channels(background);
   std::size_t at = first;
   for (int x = 0; x < width; ++x) {
     const double from = frame.axis.toElement(x), to = frame.axis.toElement(x + 1);
@@ -279,19 +286,18 @@ void PlanPainter::drawPixels(QPainter& painter, const RowFrame& frame, std::size
           (std::min(to, static_cast<double>(piece.end)) - std::max(from, static_cast<double>(piece.begin))) /
           (to - from);
       const auto index = piece.padding() ? 7U : static_cast<std::size_t>(piece.tensor) % 7;
-      const QColor& c =
+      const Channels& c =
           piece.tensor == frame.picture.selected && !piece.padding() ? bright[index] : dim[index];
-      red += share * c.red();
-      green += share * c.green();
-      blue += share * c.blue();
+      red += share * c[0];
+      green += share * c[1];
+      blue += share * c[2];
       covered += share;
       if (static_cast<double>(piece.end) <= to) at = i + 1;
       if (static_cast<double>(piece.end) >= to) break;
     }
     const double rest = std::max(0.0, 1 - covered);
-    out[x] = qRgb(static_cast<int>(red + rest * background.red()),
-                  static_cast<int>(green + rest * background.green()),
-                  static_cast<int>(blue + rest * background.blue()));
+    out[x] = qRgb(static_cast<int>(red + rest * empty[0]), static_cast<int>(green + rest * empty[1]),
+                  static_cast<int>(blue + rest * empty[2]));
   }
   painter.drawImage(frame.box, line);
 }

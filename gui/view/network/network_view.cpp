@@ -171,8 +171,17 @@ void NetworkView::takeMap(Built built) {
   choosing_ = false;
   topology_->setVisible(map_->known());
   loads_->setVisible(map_->known());
-  note_->setText(map_->known() ? QString("All ranks are taken to do as these.")
-                               : "Rates of the links are unknown: " + built.note);
+  bool crowded = false;
+  for (std::size_t t = 0; t < kLinkTiers; ++t) {
+    const NetworkTier& tier = map_->tier(static_cast<LinkTier>(t));
+    crowded = crowded || (!tier.upperBound && sumOf(tier.load.summary(map_->whole()).peak) > 1.005);
+  }
+  note_->setText(map_->known()
+                     ? "All ranks are taken to do as these." +
+                           QString(crowded ? " Loads above 100 %: collectives that overlap were each "
+                                             "timed as if they had the links alone."
+                                           : "")
+                     : "Rates of the links are unknown: " + built.note);
   if (session().zoom().empty() && !map_->whole().empty()) session().setZoom(map_->whole());
   count();
 }

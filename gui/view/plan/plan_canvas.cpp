@@ -9,7 +9,7 @@ namespace vsim::gui {
 namespace {
 
 constexpr double kLegend = 22, kMargin = 0.02, kLeastElements = 1;
-constexpr int kLargestRow = 28, kSmallestRow = 18, kDenseRow = 2;
+constexpr int kLargestRow = 36, kSmallestRow = 18, kDenseRow = 2;
 
 double length(const PlanCanvas::Side& side) {
   return side.map ? static_cast<double>(side.map->buffer().shardElements()) : 0;
@@ -56,8 +56,22 @@ double PlanCanvas::longest() const { return std::max({length(sides_[0]), length(
 QRectF PlanCanvas::areaOf(std::size_t side, const QRectF& whole) const {
   const QRectF maps = whole.adjusted(0, 0, 0, -kLegend);
   if (!sides_[1].shown) return side == 0 ? maps : QRectF();
-  const double half = std::floor(maps.height() / 2);
-  return {maps.left(), maps.top() + (side == 0 ? 0 : half), maps.width(), half};
+  // Maps of few rows leave their room to the other one.
+  const auto need = [&](const Side& s) {
+    const double rows = s.map ? static_cast<double>(s.map->rows().size()) : 1;
+    return PlanPainter::kHead + rows * kLargestRow + 8;
+  };
+  const double half = maps.height() / 2, a = need(sides_[0]), b = need(sides_[1]);
+  double upper = half;
+  if (a + b <= maps.height())
+    upper = a;
+  else if (a < half)
+    upper = a;
+  else if (b < half)
+    upper = maps.height() - b;
+  upper = std::floor(upper);
+  return side == 0 ? QRectF(maps.left(), maps.top(), maps.width(), upper)
+                   : QRectF(maps.left(), maps.top() + upper, maps.width(), maps.height() - upper);
 }
 
 PlanPicture PlanCanvas::picture(std::size_t side, const QRectF& area) const {

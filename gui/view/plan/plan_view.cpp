@@ -107,6 +107,7 @@ void PlanView::build() {
   below->addWidget(sizes_);
   below->setStretchFactor(0, 3);
   below->setStretchFactor(1, 2);
+  below->setSizes({740, 540});
   split->addWidget(canvas_);
   split->addWidget(below);
   split->setStretchFactor(0, 3);
