@@ -128,8 +128,8 @@ void MemoryPlotPainter::drawAxes(QPainter& painter, const MemoryPlotGeometry& g)
     painter.drawLine(x, g.plot.bottom() + 1, x, g.plot.bottom() + 5);
     const int half = wide / 2;
     painter.drawText(
-        QRect(std::max(g.plot.left() - half / 2, x - half), g.plot.bottom() + 7, wide, metrics.height()),
-        x - half < g.plot.left() - half / 2 ? Qt::AlignLeft : Qt::AlignHCenter, tick.label);
+        QRect(std::max(g.plot.left() - kPad, x - half), g.plot.bottom() + 7, wide, metrics.height()),
+        x - half < g.plot.left() - kPad ? Qt::AlignLeft : Qt::AlignHCenter, tick.label);
   }
   painter.setPen(palette_->mutedText);
   painter.drawText(QRect(0, g.plot.bottom() + 7, g.plot.left() - 3 * kPad, metrics.height()), Qt::AlignRight,
@@ -172,7 +172,9 @@ void MemoryPlotPainter::drawLimit(QPainter& painter, const MemoryPlotGeometry& g
   const int y = static_cast<int>(std::lround(g.y(limit)));
   painter.setPen(QPen(palette_->exposed, 2, Qt::DashLine));
   painter.drawLine(g.plot.left(), y, g.plot.right(), y);
-  const double above = y - metrics.height() - 5;
+  // Not where the names of the steps are.
+  const double above =
+      y - metrics.height() - 5 > g.plot.top() + metrics.height() ? y - metrics.height() - 5 : y + 4;
   drawTag(painter, g.plot, {g.plot.right() - 8.0 - metrics.horizontalAdvance(parts), above}, parts,
           palette_->background);
 }

@@ -28,7 +28,7 @@ SegmentLayout layoutSegments(const AllocatorMap& map, QSize size, double zoom, c
   const QFontMetrics metrics(font);
   SegmentLayout layout;
   layout.rowHeight = metrics.height() + 6;
-  layout.left = metrics.horizontalAdvance("+888.8 GiB") + 8;
+  layout.left = metrics.horizontalAdvance("+8888.88 GiB") + 8;
   layout.width = std::max(50, size.width() - layout.left - 8);
   const int pitch = layout.rowHeight + kRowGap;
   const auto rows = std::max<std::int64_t>(2, static_cast<std::int64_t>(size.height() / pitch * zoom));

@@ -70,9 +70,11 @@ std::vector<AxisTick> eventTicks(TimeRange view, int most) {
   if (view.empty() || most < 1) return ticks;
   std::int64_t step = MemoryCurve::kEventUnit;
   for (int i = 0; view.length() / step >= most; ++i) step = i % 3 == 1 ? step / 2 * 5 : step * 2;
-  for (std::int64_t at = std::max<std::int64_t>(0, (view.begin + step - 1) / step * step); at < view.end;
-       at += step)
-    ticks.push_back({at, QString::fromStdString(core::formatCount(at / MemoryCurve::kEventUnit + 1))});
+  // Event number n, counted from 1, starts at n - 1.
+  const std::int64_t one = MemoryCurve::kEventUnit;
+  for (std::int64_t n = std::max(step, (view.begin + one + step - 1) / step * step); n - one < view.end;
+       n += step)
+    ticks.push_back({n - one, QString::fromStdString(core::formatCount(n / one))});
   return ticks;
 }
 

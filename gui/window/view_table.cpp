@@ -1,6 +1,7 @@
 #include "gui/window/view_table.h"
 
 #include "gui/view/compare/compare_view.h"
+#include "gui/view/memory/memory_view.h"
 #include "gui/view/network/network_view.h"
 #include "gui/view/plan/plan_view.h"
 #include "gui/view/runs/runs_view.h"
@@ -16,6 +17,7 @@ const std::vector<ViewEntry>& viewTable() {
       {"runs", makeRunsView},
       {"summary", makeSummaryView},
       {"timeline", makeTimelineView},
+      {"memory", makeMemoryView},
       {"plan", makePlanView},
       {"network", makeNetworkView},
       {"compare", makeCompareView},
