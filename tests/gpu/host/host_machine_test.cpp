@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "core/program/builder.h"
 #include "tests/gpu/support/conformance_cases.h"
 #include "tests/gpu/support/data_checker.h"
 #include "tests/gpu/support/final_state.h"
@@ -167,6 +168,51 @@ TEST_CASE("memory that is not there is named with rank and buffer") {
   INFO(log.error().text());
   CHECK(log.error().message.find("out of memory for buffer '") != std::string::npos);
   CHECK(log.error().message.find("rank ") == 0);
+}
+
+TEST_CASE("at the memory limit a request waits for what its pool's stream is about to free") {
+  const auto job = gpu::singleProcessJob();
+  ProgramBuilder builder("memory");
+  builder.stream("default");
+  builder.beginStep();
+  builder.setPhase(Phase::forward);
+  Operation work;
+  work.name = "product";
+  work.kind = OpKind::gemm;
+  work.m = work.n = work.k = 256;
+  work.flops = 2LL * 256 * 256 * 256;
+  Kernel kernel;
+  kernel.operation = builder.operation(work);
+  const Index product = builder.kernel(kernel);
+  std::vector<Index> buffers;
+  for (const char* name : {"first", "second", "third"})
+    buffers.push_back(builder.buffer({.name = name,
+                                      .stream = 0,
+                                      .category = MemoryCategory::temporary,
+                                      .dtype = DType::fp32,
+                                      .elements = 1024}));
+  for (const Index buffer : buffers) {  // one after the other: memory of one is enough
+    builder.allocate(buffer);
+    builder.launch(product, 0);
+    builder.release(buffer);
+  }
+  gpu::HostMachineOptions options;
+  options.ranks = 1;
+  options.memory = 5000;
+  const auto program = std::make_shared<const StepProgram>(std::move(builder).take());
+  const auto machine = machineOf(*job, options);
+  const auto log = machine->execute(program, 3);
+  REQUIRE((log ? std::string() : log.error().text()) == "");
+  CHECK(log->ranks.front().peak.allocated == 4096);
+
+  ProgramBuilder both("memory");
+  both.program() = *program;
+  both.beginStep();
+  both.allocate(buffers[0]);
+  both.allocate(buffers[1]);
+  const auto refused = machine->execute(std::make_shared<const StepProgram>(std::move(both).take()), 1);
+  REQUIRE(!refused);
+  CHECK(refused.error().message.find("out of memory for buffer 'second'") != std::string::npos);
 }
 
 TEST_CASE("an execution can be stopped from outside, and says where it is") {

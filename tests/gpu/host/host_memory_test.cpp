@@ -59,6 +59,15 @@ TEST_CASE("memory of real runs is not spoiled, reused all the same, and limited"
   CHECK(std::ranges::all_of(a->block->data(), [](float value) { return value == 1.0F; }));
   CHECK(memory.allocate(0, 0)->block == a->block);
   CHECK(memory.taken() == 32);
+  CHECK(!memory.fits(2));
+  REQUIRE(memory.release(0));
+  CHECK(!memory.fits(2));  // released, not yet spoiled by the stream
+  REQUIRE(memory.takeReleased(2) == std::vector{a->block});
+  CHECK(memory.takeReleased(2).empty());
+  CHECK(!memory.fits(2));
+  a->block->spoil();
+  CHECK(memory.fits(2));
+  CHECK(memory.allocate(0, 0)->block == a->block);
   const auto c = memory.allocate(2, 0);
   REQUIRE(!c);
   CHECK(c.error().message.find("out of memory for buffer 'c' of 8 B: 32 B of 32 B are taken") !=

@@ -75,7 +75,7 @@ TEST_CASE("a rank that hangs is named by all") {
 
 TEST_CASE("a rank out of memory ends all, with the buffer's name") {
   if (skipped()) return;
-  failsAtAll(4, "memory", {0, 1, 2, 3}, {"rank 2 (node2)", "out of memory for buffer '"});
+  failsAtAll(4, "memory", {0, 1, 2, 3}, {"rank 2 on node2: step ", "out of memory for buffer '"});
 }
 
 TEST_CASE("ranks with different programs are refused by all") {
