@@ -11,6 +11,7 @@
 
 #include "gui/export/export.h"
 #include "gui/model/open_run.h"
+#include "gui/paint/palette.h"
 #include "gui/screenshot/box_font.h"
 #include "gui/window/main_window.h"
 #include "gui/window/theme.h"
