@@ -33,7 +33,7 @@ inline constexpr std::array<std::string_view, kAllocationColumns> kAllocationCol
 
 /// Which allocations are listed, and in what order. Plain value.
 struct AllocationQuery {
-  std::string text;  // words that the name, unit, category or stream must all contain; case does not count
+  std::string text{};  // words that the name, unit, category or stream must all contain; case does not count
   std::optional<TimeRange> limit{};  // live at some time within
   AllocationColumn sort = AllocationColumn::allocatedAt;
   bool descending = false;

@@ -36,7 +36,7 @@ struct MemoryExtent {
 };
 
 /// Memory of one class of ranks over its events, indexed so that extremes of any range of events and the
-/// composition after any event take O(log n). Reads the log, which it shares; adds 6 bytes an event to it.
+/// composition after any event take O(log n). Reads the log, which it shares; adds 7 bytes an event to it.
 /// Immutable. Event -1 is the state before the first one.
 class MemoryCurve {
  public:
@@ -89,7 +89,7 @@ class MemoryCurve {
 
  private:
   static constexpr std::int64_t kFan = 16;         // events of a block, blocks of the next level's block
-  static constexpr std::int64_t kCheckpoint = 64;  // events between two kept compositions
+  static constexpr std::int64_t kCheckpoint = 32;  // events between two kept compositions
 
   void findStart();
   void build(const std::atomic<bool>* cancelled);
@@ -105,7 +105,7 @@ class MemoryCurve {
   MemoryParts start_{};                            // before the first event
   core::MemoryEvent before_;                       // totals before the first event
   std::vector<std::uint8_t> parts_;                // [buffer]
-  std::vector<MemoryParts> checkpoints_;           // before events 0, 64, ...
+  std::vector<MemoryParts> checkpoints_;           // before events 0, 32, ...
   std::vector<std::vector<MemoryExtent>> levels_;  // blocks of 16, 256, ... events
   std::vector<core::Picoseconds> blockTime_;       // of events 0, 16, ...
   std::vector<core::Picoseconds> times_;           // of all events, if the log has them out of order

@@ -39,6 +39,14 @@ Lifetimes::Lifetimes(const MemoryCurve& curve, const std::atomic<bool>* cancelle
   latestEnd_.assign((all_.size() + kBlock - 1) / kBlock, -1);
   for (std::size_t i = 0; i < all_.size(); ++i)
     latestEnd_[i / kBlock] = std::max(latestEnd_[i / kBlock], all_[i].end);
+  // Without a buffer that is not live at the peak, the peak is the same.
+  peak_ = curve.extent(-1, curve.size()).allocated.most;
+  peakWithout_.assign(live.size(), peak_);
+  for (const std::int64_t i : liveAfter(curve.peak())) {
+    if (cancelled != nullptr && *cancelled) return;
+    const Index buffer = all_[static_cast<std::size_t>(i)].buffer;
+    peakWithout_[buffer] = findPeakWithout(buffer);
+  }
 }
 
 Bytes Lifetimes::charge(std::int64_t lifetime) const {
@@ -70,7 +78,7 @@ std::int64_t Lifetimes::ofEvent(std::int64_t event) const {
   return -1;
 }
 
-Bytes Lifetimes::peakWithout(Index buffer) const {
+Bytes Lifetimes::findPeakWithout(Index buffer) const {
   Bytes peak = 0;
   std::int64_t from = -1;
   const auto outside = [&](std::int64_t end) {
@@ -89,7 +97,8 @@ Bytes Lifetimes::peakWithout(Index buffer) const {
 
 std::size_t Lifetimes::bytes() const {
   return all_.capacity() * sizeof(Lifetime) +
-         (first_.capacity() + latestEnd_.capacity()) * sizeof(std::int32_t);
+         (first_.capacity() + latestEnd_.capacity()) * sizeof(std::int32_t) +
+         peakWithout_.capacity() * sizeof(Bytes);
 }
 
 }  // namespace vsim::gui

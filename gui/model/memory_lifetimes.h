@@ -33,17 +33,23 @@ class Lifetimes {
   [[nodiscard]] std::vector<std::int64_t> liveAfter(std::int64_t event) const;
   /// That begins or ends with the event; -1: none.
   [[nodiscard]] std::int64_t ofEvent(std::int64_t event) const;
-  /// The peak of the allocated bytes if this buffer never existed. O(stays log n).
-  [[nodiscard]] core::Bytes peakWithout(core::Index buffer) const;
+  /// The peak of the allocated bytes if this buffer never existed.
+  [[nodiscard]] core::Bytes peakWithout(core::Index buffer) const {
+    return buffer < peakWithout_.size() ? peakWithout_[buffer] : peak_;
+  }
   [[nodiscard]] const MemoryCurve& curve() const { return curve_; }
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  [[nodiscard]] core::Bytes findPeakWithout(core::Index buffer) const;
+
   static constexpr std::size_t kBlock = 64;
 
   const MemoryCurve& curve_;
   std::vector<Lifetime> all_;
-  std::vector<std::int32_t> first_;      // [buffer]
+  std::vector<std::int32_t> first_;       // [buffer]
+  std::vector<core::Bytes> peakWithout_;  // [buffer]
+  core::Bytes peak_ = 0;
   std::vector<std::int32_t> latestEnd_;  // of each block of 64
 };
 
