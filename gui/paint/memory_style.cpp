@@ -12,10 +12,6 @@ QColor memoryPartColor(const Palette& palette, std::size_t part) {
   return mixed(palette.background, palette.mutedText, 0.6);
 }
 
-QColor inkOn(const QColor& fill) {
-  return contrast(fill, Qt::black) >= contrast(fill, Qt::white) ? QColor(Qt::black) : QColor(Qt::white);
-}
-
 QColor mixed(const QColor& a, const QColor& b, double share) {
   const auto channel = [share](int x, int y) {
     return static_cast<int>(

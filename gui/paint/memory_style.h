@@ -13,8 +13,6 @@ namespace vsim::gui {
 
 /// Colour of a category, or of what was there before the log.
 [[nodiscard]] QColor memoryPartColor(const Palette& palette, std::size_t part);
-/// Black or white, whichever reads better on `fill`.
-[[nodiscard]] QColor inkOn(const QColor& fill);
 [[nodiscard]] QColor mixed(const QColor& a, const QColor& b, double share);
 /// Slanted lines on the background: memory that is reserved and holds nothing.
 [[nodiscard]] QBrush freeHatch(const Palette& palette);

@@ -98,4 +98,8 @@ double contrast(const QColor& a, const QColor& b) {
   return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
 }
 
+QColor inkOn(const QColor& background) {
+  return contrast(background, Qt::black) >= contrast(background, Qt::white) ? Qt::black : Qt::white;
+}
+
 }  // namespace vsim::gui

@@ -26,5 +26,7 @@ struct Palette {
 
 /// Contrast of two colours, 1 to 21 (WCAG 2.1: relative luminance with 5 % flare).
 [[nodiscard]] double contrast(const QColor& a, const QColor& b);
+/// Black or white, whichever can be read better on `background`.
+[[nodiscard]] QColor inkOn(const QColor& background);
 
 }  // namespace vsim::gui

@@ -59,10 +59,6 @@ QColor tensorColour(const Palette& palette, std::int64_t tensor) {
   return palette.series(static_cast<std::size_t>(tensor) % 7);  // the eighth is the ink of marks
 }
 
-QColor inkOn(const QColor& background) {
-  return contrast(background, Qt::black) >= contrast(background, Qt::white) ? Qt::black : Qt::white;
-}
-
 QRectF PlanPainter::rowsArea(const QRectF& area) { return area.adjusted(kLabels, kHead, -8, 0); }
 
 ElementAxis PlanPainter::axis(const PlanPicture& picture, const QRectF& area) {

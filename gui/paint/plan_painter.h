@@ -82,8 +82,6 @@ class PlanPainter {
 
 /// Colour of the tensor with that index in its bucket.
 [[nodiscard]] QColor tensorColour(const Palette& palette, std::int64_t tensor);
-/// Black or white, whichever is easier to read on `background`.
-[[nodiscard]] QColor inkOn(const QColor& background);
 /// Samples and words for what the map's marks mean, in one line.
 void drawPlanLegend(QPainter& painter, const Palette& palette, const QRectF& area);
 

@@ -18,12 +18,6 @@ QColor faint(QColor colour, int alpha) {
   return colour;
 }
 
-/// Text that can be read on `background`.
-QColor inkOn(const QColor& background) {
-  return contrast(background, Qt::black) >= contrast(background, Qt::white) ? QColor(Qt::black)
-                                                                            : QColor(Qt::white);
-}
-
 }  // namespace
 
 TimelineOverlay::TimelineOverlay(const TimelineFrame& frame, QSize size, double scale)
