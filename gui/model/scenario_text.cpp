@@ -188,6 +188,8 @@ std::map<std::string, std::string> valuesOf(const Node& root) {
   for (const FormGroup& group : formGroups())
     for (const FormField& field : group.fields) {
       const Node* node = core::valueAt(root, field.key);
+      if (node == nullptr && field.key.ends_with(".name"))  // "optimizer: sgd" is short for its name
+        node = core::valueAt(root, field.key.substr(0, field.key.rfind('.')));
       if (node != nullptr && node->kind == NodeKind::scalar) values[field.key] = node->value;
     }
   return values;

@@ -47,13 +47,19 @@ bool KeyPositions::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() != QEvent::ShortcutOverride && event->type() != QEvent::KeyPress)
     return QObject::eventFilter(watched, event);
   auto* key = static_cast<QKeyEvent*>(event);
+  const bool override = event->type() == QEvent::ShortcutOverride;
+  if (override && key->nativeScanCode() == 0 && refused_ != 0 && key->key() == refused_) {
+    event->accept();  // the question of before once more, now without the place
+    return true;
+  }
   const int letter = letterAt(key->nativeScanCode());
   const bool moved =
       key->nativeScanCode() != 0 && letter != key->key() && (letter != 0 || isOneOfFour(key->key()));
   const bool plain = (key->modifiers() & ~Qt::ShiftModifier) == Qt::NoModifier;
-  if (!moved || !plain || typesText() || QApplication::activeWindow() != window_ || !watched->isWidgetType())
-    return QObject::eventFilter(watched, event);
-  if (event->type() == QEvent::ShortcutOverride) {
+  const bool mine = moved && plain && !typesText() && QApplication::activeWindow() == window_;
+  refused_ = override && mine ? key->key() : 0;
+  if (!mine || (!override && !watched->isWidgetType())) return QObject::eventFilter(watched, event);
+  if (override) {
     event->accept();  // the label's own shortcut must not fire; the press follows
     return true;
   }

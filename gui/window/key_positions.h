@@ -27,6 +27,7 @@ class KeyPositions : public QObject {
 
   const CommandTable& commands_;
   QWidget* window_;
+  int refused_ = 0;  // key whose own shortcut was refused; its press follows
 };
 
 }  // namespace vsim::gui

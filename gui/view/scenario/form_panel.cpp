@@ -46,6 +46,7 @@ FormPanel::Field FormPanel::make(const FormField& field) {
   } else if (field.kind == FormField::Kind::choice) {
     made.widget = made.choice = new QComboBox(this);
     for (const std::string& choice : field.choices) made.choice->addItem(QString::fromStdString(choice));
+    made.choice->setCurrentIndex(-1);  // nothing is said before there is a scenario
     connect(made.choice, &QComboBox::activated, this,
             [this, key, box = made.choice] { emit edited(key, box->currentText()); });
   } else {

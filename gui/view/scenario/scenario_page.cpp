@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kPauseMs = 200;
 constexpr const char* kEmpty =
-    "No scenario is loaded. Choose a bundled one above, or open a file with Ctrl+O.";
+    "No scenario is loaded. Choose a bundled one above, or open a file with Ctrl+Shift+E.";
 
 QString shown(const core::Error& error) {
   QString text = QString::fromStdString(error.message);
@@ -56,6 +56,7 @@ ScenarioPage::ScenarioPage(Session& session, QWidget* parent)
   connect(&session, &Session::editRequested, this, &ScenarioPage::load);
   connect(&session, &Session::themeChanged, this, [this] { wait_.start(); });
   showState();
+  showCheck({});
 }
 
 void ScenarioPage::makeTop() {
@@ -163,6 +164,7 @@ void ScenarioPage::showCheck(const ScenarioCheck& check) {
   errors_ = check.errors;
   valid_ = check.scenario.has_value() && errors_.empty();
   run_->setEnabled(valid_);
+  form_->setEnabled(!path_.isEmpty() || !editor_->document()->isEmpty());
   for (const FormGroup& group : formGroups())
     for (const FormField& field : group.fields) {
       const auto written = check.written.find(field.key);
