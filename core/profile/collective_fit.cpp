@@ -148,6 +148,7 @@ std::optional<FittedCollective::Prediction> FittedCollective::predict(Bytes byte
   for (std::size_t i = 0; i < kLinkTerms; ++i) {
     if (factor[i] <= 0) continue;
     if (!known[i]) return std::nullopt;
+    if (largest[i] > 0 && largest[i] < kSmallMessage && bytes / kReach > largest[i]) return std::nullopt;
     prediction.seconds += factor[i] * value[i];
     if (modelled[i]) modelledSeconds += factor[i] * value[i];
     variance += factor[i] * factor[i] * standardError[i] * standardError[i];
@@ -172,6 +173,8 @@ std::optional<FittedCollective> fitCollective(const Profile& profile, Collective
     for (std::size_t i = 0; i < kLinkTerms; ++i) {
       row[i] /= point.seconds;
       if (fit.known[i]) target -= row[i] * fit.value[i];
+      const bool bandwidth = i == kInterInverse || i == kIntraInverse;
+      if (bandwidth && !fit.known[i] && row[i] > 0) fit.largest[i] = std::max(fit.largest[i], point.bytes);
     }
     system.rows.push_back(row);
     system.targets.push_back(target);

@@ -22,6 +22,8 @@ struct FittedCollective {
   std::array<double, kLinkTerms> standardError{};
   std::array<bool, kLinkTerms> known{};
   std::array<bool, kLinkTerms> modelled{};  // stated by the profile as modelled, not fitted to anything
+  /// Largest message of the points that a fitted bandwidth rests on; 0 where the bandwidth is stated.
+  std::array<Bytes, kLinkTerms> largest{};
   int points = 0;
   double meanAbsoluteError = 0;  // over the points
 
@@ -30,7 +32,10 @@ struct FittedCollective {
     double relativeError = 0;
     Provenance provenance = Provenance::fitted;  // modelled when a modelled term makes up most of the time
   };
-  /// nullopt when a term that the group needs is unknown.
+  /// nullopt when a term that the group needs is unknown, or when a bandwidth rests on small messages alone
+  /// (all below kSmallMessage: their times are latency) and `bytes` is more than kReach times the largest.
+  static constexpr Bytes kSmallMessage = Bytes{4} << 20U;
+  static constexpr Bytes kReach = 16;
   [[nodiscard]] std::optional<Prediction> predict(Bytes bytes, std::int64_t ranks,
                                                   std::int64_t ranksPerNode) const;
 };

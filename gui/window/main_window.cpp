@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kWidth = 1400, kHeight = 860;
 constexpr int kMessageMs = 6000;
+constexpr int kPanelCharacters = 26;  // width of the panels at first
 
 }  // namespace
 
@@ -101,6 +102,7 @@ QDockWidget* MainWindow::addDock(const QString& name, const QString& title, QWid
 
 void MainWindow::makeDocks() {
   addDock("open-runs", "Open runs", new OpenRunsPanel(session_, this), Qt::LeftDockWidgetArea);
+  resizeDocks({docks_.front()}, {fontMetrics().averageCharWidth() * kPanelCharacters}, Qt::Horizontal);
   tools_ = new ToolStrip(session_, this);
   addToolBar(tools_);
 }

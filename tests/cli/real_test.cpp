@@ -120,7 +120,7 @@ TEST_CASE("run --real on two and four threads: verdict, JSON, trace, profile, st
         contains(second.err, "has no time for"));
 }
 
-TEST_CASE("--max-error is a gate, and the verdict is printed all the same") {
+TEST_CASE("The option --max-error is a gate, and the verdict is printed all the same") {
   const Vsim vsim;
   const auto tight = vsim(vsim.real({"--no-store", "--max-error", "0.000001"}));
   INFO(tight.err);

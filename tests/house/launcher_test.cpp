@@ -9,6 +9,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/folders.h"
+
 namespace fs = std::filesystem;
 
 namespace {

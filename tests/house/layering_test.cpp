@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/folders.h"
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -176,7 +178,9 @@ TEST_CASE("layering: includes are written from the root and exist") {
   std::vector<std::string> problems;
   for (const Source& source : sources())
     for (const std::string& name : source.quoted)
-      if (!fs::is_regular_file(fs::path(VSIM_SOURCE_DIR) / name))
+      // tests/folders.h is made from its template.
+      if (!fs::is_regular_file(fs::path(VSIM_SOURCE_DIR) / name) &&
+          !fs::is_regular_file(fs::path(VSIM_SOURCE_DIR) / (name + ".in")))
         problems.push_back(fmt::format("{} includes \"{}\", which is not there", source.path, name));
   none(problems);
 }

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <iostream>
 
+#include "tests/folders.h"
+
 namespace vsim::test {
 namespace {
 

@@ -1,9 +1,10 @@
 #include "gui/view/runs/runs_page.h"
 
-#include <QFormLayout>
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QSignalBlocker>
+#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -12,8 +13,25 @@
 namespace vsim::gui {
 namespace {
 
+constexpr int kPadding = 6;  // pixels between a column's text and its edge
+
+/// Numbers end where the next column's words begin: both keep off the edge.
+class PaddedCells : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyleOptionViewItem cell(option);
+    initStyleOption(&cell, index);
+    const QStyle* style = cell.widget != nullptr ? cell.widget->style() : QApplication::style();
+    style->drawPrimitive(QStyle::PE_PanelItemViewItem, &cell, painter, cell.widget);
+    cell = option;
+    cell.rect.adjust(kPadding, 0, -kPadding, 0);
+    QStyledItemDelegate::paint(painter, cell, index);
+  }
+};
+
 /// Widest usual content of each column, in characters: measuring 10,000 rows would take long.
-constexpr int kWidths[kRunColumns] = {7, 17, 22, 12, 9, 12, 9, 10, 8, 14, 18, 30};
+constexpr int kWidths[kRunColumns] = {6, 16, 18, 9, 8, 10, 9, 9, 8, 13, 16, 30};
 
 }  // namespace
 
@@ -65,13 +83,14 @@ QWidget* RunsPage::makeTablePage() {
   table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   table_->setAlternatingRowColors(true);
   table_->setShowGrid(false);
+  table_->setItemDelegate(new PaddedCells(table_));
   table_->setWordWrap(false);
   table_->setTabKeyNavigation(false);
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
   for (int c = 0; c < static_cast<int>(kRunColumns); ++c)
-    table_->setColumnWidth(c, fontMetrics().horizontalAdvance('0') * kWidths[c] + 12);
+    table_->setColumnWidth(c, fontMetrics().horizontalAdvance('0') * kWidths[c] + 2 * kPadding + 6);
   table_->horizontalHeader()->setStretchLastSection(true);
   table_->horizontalHeader()->setSortIndicator(0, Qt::DescendingOrder);
   table_->setSortingEnabled(true);

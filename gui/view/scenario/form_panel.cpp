@@ -10,6 +10,17 @@
 #include <QVBoxLayout>
 
 namespace vsim::gui {
+namespace {
+
+/// "cluster.gpus: expected ..." names the key; "parallel: fsdp 7 ..." its section first.
+bool isAbout(const std::string& message, const std::string& key) {
+  if (message.starts_with(key + ":") || message.starts_with(key + " ")) return true;
+  const std::size_t dot = key.find('.');
+  if (dot == std::string::npos || !message.starts_with(key.substr(0, dot) + ": ")) return false;
+  return message.find(" " + key.substr(dot + 1) + " ") != std::string::npos;
+}
+
+}  // namespace
 
 FormPanel::FormPanel(QWidget* parent) : QWidget(parent) {
   auto* layout = new QVBoxLayout(this);
@@ -104,7 +115,7 @@ void FormPanel::setErrors(const core::Errors& errors, const QColor& wrong) {
   for (auto& [key, field] : fields_) {
     QString problem;
     for (const core::Error& error : errors)
-      if (error.message.starts_with(key + ":") || error.message.starts_with(key + " "))
+      if (isAbout(error.message, key))
         problem = QString::fromStdString(error.message + (error.hint.empty() ? "" : " (" + error.hint + ")"));
     QPalette colours;  // an empty one: those of the application
     if (!problem.isEmpty())

@@ -153,6 +153,26 @@ TEST_CASE("one point and stated latencies are enough for the same kind of group"
   CHECK_FALSE(fitCollective(Profile{}, CollectiveKind::allGather).has_value());
 }
 
+TEST_CASE("small messages tell nothing of the bandwidth of large ones", "[profile]") {
+  Profile profile;
+  for (const Bytes bytes : {Bytes{1} << 10, Bytes{1} << 16})
+    profile.collectives.push_back(point(CollectiveKind::allGather, bytes, 8, 8, 60e-6));
+  auto fit = fitCollective(profile, CollectiveKind::allGather);
+  REQUIRE(fit);
+  CHECK(fit->predict(Bytes{1} << 20, 8, 8));
+  CHECK_FALSE(fit->predict((Bytes{1} << 20) + 16, 8, 8));
+  CHECK_FALSE(fit->predict(Bytes{1} << 40, 8, 8));
+  // A large message, or a stated bandwidth, carries any size.
+  Profile large = profile;
+  large.collectives.push_back(point(CollectiveKind::allGather, Bytes{4} << 20, 8, 8, 1e-3));
+  CHECK(fitCollective(large, CollectiveKind::allGather)->predict(Bytes{1} << 34, 8, 8));
+  ProfiledTerm stated;
+  stated.term = LinkTerm::intraNodeBandwidth;
+  stated.value = 1e11;
+  profile.terms = {stated};
+  CHECK(fitCollective(profile, CollectiveKind::allGather)->predict(Bytes{1} << 34, 8, 8));
+}
+
 TEST_CASE("terms stay non-negative", "[profile]") {
   Profile profile;  // faster on more ranks: no latency explains that
   profile.collectives = {point(CollectiveKind::allGather, 1 << 20, 16, 8, 1e-3),

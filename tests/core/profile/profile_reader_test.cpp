@@ -3,6 +3,7 @@
 
 #include "core/profile/profile.h"
 #include "tests/core/profile/random_profile.h"
+#include "tests/folders.h"
 
 using namespace vsim::core;
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/report/json.h"
+#include "tests/folders.h"
 #include "tests/support/sample_log.h"
 
 namespace vsim::core {

@@ -6,6 +6,7 @@
 
 #include "core/scenario/reader.h"
 #include "tests/core/scenario/base_scenario.h"
+#include "tests/folders.h"
 
 using namespace vsim;
 using namespace vsim::core;

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "tests/core/train/toy_model.h"
+#include "tests/folders.h"
 
 using namespace vsim;
 using namespace vsim::core;

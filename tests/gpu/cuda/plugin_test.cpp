@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "gpu/device/api.h"
+#include "tests/folders.h"
 
 using namespace vsim::gpu::device;
 

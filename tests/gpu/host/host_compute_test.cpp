@@ -11,6 +11,7 @@
 
 #include "core/scenario/reader.h"
 #include "core/train/system.h"
+#include "tests/folders.h"
 
 using namespace vsim;
 using namespace vsim::core;

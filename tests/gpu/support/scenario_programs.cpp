@@ -4,6 +4,7 @@
 
 #include "core/model/model_graph.h"
 #include "core/scenario/reader.h"
+#include "tests/folders.h"
 
 namespace vsim::test {
 

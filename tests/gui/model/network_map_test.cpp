@@ -4,6 +4,7 @@
 #include <random>
 
 #include "gui/model/open_run.h"
+#include "tests/folders.h"
 
 using namespace vsim;
 using namespace vsim::gui;

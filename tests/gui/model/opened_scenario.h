@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "gui/model/open_run.h"
+#include "tests/folders.h"
 
 namespace vsim::test {
 

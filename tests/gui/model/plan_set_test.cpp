@@ -8,6 +8,7 @@
 
 #include "app/plan_output.h"
 #include "gui/model/plan_map.h"
+#include "tests/folders.h"
 
 using namespace vsim;
 using namespace vsim::gui;

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "gui/model/scenario_check.h"
+#include "tests/folders.h"
 
 namespace vsim::gui {
 namespace {

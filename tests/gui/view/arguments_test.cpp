@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/folders.h"
 #include "tests/support/run_process.h"
 #include "traces/run_store.h"
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/folders.h"
 #include "tests/gui/view/image_difference.h"
 #include "tests/support/run_process.h"
 

@@ -8,6 +8,7 @@
 
 #include "core/plan/layout_rules.h"
 #include "gui/view/plan/plan_view.h"
+#include "tests/folders.h"
 #include "tests/gui/view/view_runs.h"
 
 using namespace vsim;

@@ -120,9 +120,14 @@ TEST_CASE("Mistakes are marked at their line and field, with the reader's hint")
 TEST_CASE("A field's wrong value is refused by the same check") {
   Bench bench;
   bench.type("parallel.fsdp", "7");
+  CHECK_FALSE(bench.page.form().field("cluster.gpus")->accessibleDescription().isEmpty());
   CHECK_FALSE(bench.page.problems().isHidden());
   CHECK_FALSE(bench.page.runButton().isEnabled());
   bench.type("parallel.fsdp", "8");
+  bench.type("parallel.replicate", "3");
+  CHECK_FALSE(bench.page.form().field("parallel.fsdp")->accessibleDescription().isEmpty());
+  CHECK_FALSE(bench.page.form().field("parallel.replicate")->accessibleDescription().isEmpty());
+  CHECK(bench.page.form().field("cluster.gpus")->accessibleDescription().isEmpty());
   bench.type("parallel.replicate", "2");
   CHECK(bench.page.state() == "right");
 }

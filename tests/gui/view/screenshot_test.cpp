@@ -9,6 +9,7 @@
 
 #include "gui/screenshot/box_font.h"
 #include "gui/window/view_table.h"
+#include "tests/folders.h"
 #include "tests/support/run_process.h"
 
 namespace vsim::gui {

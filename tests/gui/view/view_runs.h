@@ -11,6 +11,7 @@
 
 #include "gui/model/open_run.h"
 #include "gui/view/view.h"
+#include "tests/folders.h"
 
 namespace vsim::gui {
 

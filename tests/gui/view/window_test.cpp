@@ -274,16 +274,21 @@ TEST_CASE("The window answers while it simulates and shows 10,240 ranks") {
   Bench bench;
   bench.open("tiny");
   for (const View* view : bench.window.views()) bench.window.session().setView(view->key());
-  const Watchdog watchdog;
+  Watchdog watchdog;
   bench.open("moe_10k");
+  double longest = watchdog.longestBusyMs();
+  std::string told = "opening " + std::to_string(longest);
   for (const View* view : bench.window.views()) {
+    watchdog.restart();
     bench.window.session().setView(view->key());
     bench.settle();
+    QTest::qWait(20);
+    longest = std::max(longest, watchdog.longestBusyMs());
+    told += ", " + view->key().toStdString() + " " + std::to_string(watchdog.longestBusyMs());
   }
-  WARN("longest stretch of the window's own work: " << watchdog.longestBusyMs()
-                                                    << " ms, of waiting: " << watchdog.longestMs() << " ms");
+  WARN("longest stretches of the window's own work, ms: " << told);
   // Four times the target: other processes and sanitizers share the machine with the test.
-  CHECK(watchdog.longestBusyMs() < 4 * Watchdog::kLimitMs);
+  CHECK(longest < 4 * Watchdog::kLimitMs);
 }
 
 }  // namespace

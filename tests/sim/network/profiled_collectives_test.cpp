@@ -3,6 +3,7 @@
 #include "core/profile/profile.h"
 #include "sim/cluster/cluster_catalogue.h"
 #include "sim/network/profiled_collectives.h"
+#include "tests/folders.h"
 
 using namespace vsim;
 using core::CollectiveKind;
