@@ -1,11 +1,10 @@
 #include "traces/log_codec.h"
 
-#include <zlib.h>
-
 #include <iterator>
 #include <memory>
 
 #include "traces/byte_archive.h"
+#include "traces/packed_bytes.h"
 #include "traces/slice_text.h"
 
 namespace vsim::traces {
@@ -13,7 +12,6 @@ namespace {
 
 constexpr std::string_view kMagic = "vlog";
 constexpr int kFormat = 1;
-constexpr std::size_t kLargestRatio = 1032;  // deflate cannot compress further (zlib's technical notes)
 
 // One list of members per type serves writing and reading.
 
@@ -175,38 +173,13 @@ std::string encodeLog(const core::ExecutionLog& log) {
   fields(writer, kFormat, log.executor, log.instructionsExecuted);
   programFields(writer, *log.program);
   each(writer, log.ranks, [&](const core::RankLog& ranks) { rankFields(writer, ranks); });
-  const std::string plain = std::move(writer).take();
-
-  uLongf size = compressBound(static_cast<uLong>(plain.size()));
-  std::string packed(size, '\0');
-  const int status =
-      compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(plain.data()),
-                static_cast<uLong>(plain.size()), Z_BEST_SPEED);
-  VSIM_CHECK(status == Z_OK, "zlib compresses into a buffer of compressBound");
-  packed.resize(size);
-  ByteWriter header;
-  header.number(static_cast<std::int64_t>(plain.size()));
-  return std::string(kMagic) + std::move(header).take() + packed;
+  return packBytes(kMagic, std::move(writer).take());
 }
 
 core::Result<core::ExecutionLog> decodeLog(std::string_view blob) {
-  if (!blob.starts_with(kMagic)) return damaged();
-  blob.remove_prefix(kMagic.size());
-  std::size_t header = 0;  // length of the varint: bytes up to the first without the top bit
-  while (header < blob.size() && (static_cast<unsigned char>(blob[header]) & 0x80) != 0) ++header;
-  if (header == blob.size()) return damaged();
-  const std::int64_t announced = ByteReader(blob.substr(0, header + 1)).number();
-  blob.remove_prefix(header + 1);
-  if (announced <= 0 || static_cast<std::uint64_t>(announced) / kLargestRatio > blob.size()) return damaged();
-
-  std::string plain(static_cast<std::size_t>(announced), '\0');
-  uLongf size = static_cast<uLongf>(plain.size());
-  if (uncompress(reinterpret_cast<Bytef*>(plain.data()), &size, reinterpret_cast<const Bytef*>(blob.data()),
-                 static_cast<uLong>(blob.size())) != Z_OK ||
-      size != plain.size())
-    return damaged();
-
-  ByteReader reader(plain);
+  const auto plain = unpackBytes(kMagic, blob);
+  if (!plain) return damaged();
+  ByteReader reader(*plain);
   int format = 0;
   reader(format);
   if (format != kFormat) return core::fail("the stored log has a format of another version of vsim");

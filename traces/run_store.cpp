@@ -70,10 +70,10 @@ int execute(sqlite3* database, const char* sql) {
 
 int insertRun(sqlite3* database, const RunRecord& run, const std::string& reports) {
   Statement insert(database,
-                   "INSERT INTO runs (created, scenario, scenario_text, configuration, command, reports) "
-                   "VALUES (?, ?, ?, ?, ?, ?)");
+                   "INSERT INTO runs (created, scenario, scenario_text, configuration, command, reports, "
+                   "verdict) VALUES (?, ?, ?, ?, ?, ?, ?)");
   insert.bind(run.createdSeconds).bind(run.scenario).bind(run.scenarioText);
-  return insert.bind(run.configuration).bind(run.command).bind(reports).step();
+  return insert.bind(run.configuration).bind(run.command).bind(reports).bind(run.verdict).step();
 }
 
 int insertReport(sqlite3* database, std::int64_t id, std::int64_t position, const core::RunReport& report) {
@@ -220,9 +220,10 @@ core::Result<std::int64_t> RunStore::newest() {
 }
 
 core::Result<StoredRun> RunStore::load(std::int64_t id) {
-  Statement select(database_.get(),
-                   "SELECT created, scenario, scenario_text, configuration, command, reports FROM runs "
-                   "LEFT JOIN marks ON run = id WHERE id = ? AND deleted IS NULL");
+  Statement select(
+      database_.get(),
+      "SELECT created, scenario, scenario_text, configuration, command, reports, verdict FROM runs "
+      "LEFT JOIN marks ON run = id WHERE id = ? AND deleted IS NULL");
   const int status = select.bind(id).step();
   if (status == SQLITE_DONE)
     return failedAt(path_, fmt::format("there is no run {}", id), "`vsim runs` lists them");
@@ -237,6 +238,7 @@ core::Result<StoredRun> RunStore::load(std::int64_t id) {
   auto reports = core::reportsFromJson(select.text(5));
   if (!reports) return failedAt(path_, reports.error().message);
   run.reports = std::move(*reports);
+  run.verdict = select.text(6);
   Statement profile(database_.get(), "SELECT executor, device, ranks, profile FROM profiles WHERE run = ?");
   const int found = profile.bind(id).step();
   if (found == SQLITE_ROW)
@@ -257,6 +259,29 @@ core::Result<core::ExecutionLog> RunStore::loadLog(std::int64_t id, std::int64_t
   auto log = decodeLog(select.blob(0));
   if (!log) return failedAt(path_, fmt::format("run {}: {}", id, log.error().message));
   return log;
+}
+
+core::Result<void> RunStore::saveLevels(std::int64_t id, std::int64_t position, std::string_view bytes) {
+  Statement insert(database_.get(),
+                   "INSERT OR REPLACE INTO levels (run, position, log_bytes, levels) "
+                   "SELECT run, position, length(log), ?3 FROM logs WHERE run = ?1 AND position = ?2");
+  const int status = insert.bind(id).bind(position).bindBlob(bytes).step();
+  if (status != SQLITE_DONE) return tl::unexpected(databaseError(database_.get(), path_, status));
+  if (sqlite3_changes(database_.get()) == 0)
+    return failedAt(path_, fmt::format("no log is kept of run {}", id));
+  return {};
+}
+
+core::Result<std::string> RunStore::loadLevels(std::int64_t id, std::int64_t position) {
+  // The log's length is read without the log itself.
+  Statement select(
+      database_.get(),
+      "SELECT levels FROM levels AS l JOIN logs AS g ON g.run = l.run AND g.position = l.position "
+      "WHERE l.run = ? AND l.position = ? AND l.log_bytes = length(g.log)");
+  const int status = select.bind(id).bind(position).step();
+  if (status == SQLITE_DONE) return std::string();
+  if (status != SQLITE_ROW) return tl::unexpected(databaseError(database_.get(), path_, status));
+  return std::string(select.blob(0));
 }
 
 core::Result<std::string> defaultStorePath() {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
@@ -33,6 +34,7 @@ struct RunRecord {
   std::vector<const core::ExecutionLog*> logs;
   /// Measured by the run; with no reports, the record is a calibration.
   std::optional<StoredProfile> profile{};
+  std::string verdict{};  // of a real run: what was compared and what came out, as text; empty: none
 };
 
 struct StoredRun {
@@ -41,6 +43,7 @@ struct StoredRun {
   std::int64_t createdSeconds = 0;
   std::vector<core::RunReport> reports;
   std::optional<StoredProfile> profile{};
+  std::string verdict{};
 };
 
 /// One report of a run, or a calibration, for lists.
@@ -78,6 +81,13 @@ class RunStore {
   [[nodiscard]] core::Result<StoredRun> load(std::int64_t id);
   /// Log of the run's report number `position`, counted from 0.
   [[nodiscard]] core::Result<core::ExecutionLog> loadLog(std::int64_t id, std::int64_t position);
+
+  /// What a viewer worked out of that log, so that it need not do so again: bytes that the store does not
+  /// look into. Whoever reads them tests them, and does without where they are of no use.
+  /// Needs readWrite; takes the place of what was there. Errors: no such log, the file cannot be written.
+  [[nodiscard]] core::Result<void> saveLevels(std::int64_t id, std::int64_t position, std::string_view bytes);
+  /// Empty: there are none, or they were made from another log than the one that is stored.
+  [[nodiscard]] core::Result<std::string> loadLevels(std::int64_t id, std::int64_t position);
 
   // What users say of runs; these need readWrite. Errors: no such run, the file cannot be written.
   [[nodiscard]] core::Result<void> setTags(std::int64_t id, const std::string& tags);

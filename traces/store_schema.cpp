@@ -59,6 +59,15 @@ constexpr std::array kMigrations{
     "    FROM runs AS r WHERE r.id = run AND json_valid(r.reports)), 0),"
     "  peak_bytes = coalesce((SELECT json_extract(r.reports, '$.reports[' || position || '].peak_allocated')"
     "    FROM runs AS r WHERE r.id = run AND json_valid(r.reports)), 0);",
+    // 5: how a real run was judged; what viewers worked out of a log and may work out again
+    "ALTER TABLE runs ADD COLUMN verdict TEXT NOT NULL DEFAULT '';"
+    "CREATE TABLE levels ("
+    "  run INTEGER NOT NULL,"
+    "  position INTEGER NOT NULL,"   // of the report in its run
+    "  log_bytes INTEGER NOT NULL,"  // length of the log that they were made from
+    "  levels BLOB NOT NULL,"        // the viewer's
+    "  PRIMARY KEY (run, position),"
+    "  FOREIGN KEY (run, position) REFERENCES logs(run, position) ON DELETE CASCADE);",
 };
 
 core::Result<std::int64_t> pragma(sqlite3* database, const std::string& path, const char* sql) {

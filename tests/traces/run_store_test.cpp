@@ -34,6 +34,7 @@ RunRecord sampleRun(const std::string& scenario = "sample") {
   run.configuration = "batch.micro_batch=2";
   run.command = "vsim run sample";
   run.createdSeconds = 1'700'000'000;
+  run.verdict = "measured 3.1 s, predicted 3.0 s\n  \xc2\xb1 2 %\n";
   run.reports.push_back(core::makeReport(sampleLog(), test::sampleFacts(), test::sampleHardware()));
   run.reports.push_back(run.reports.front());
   run.reports.back().facts.system = "fsdp2";
@@ -105,6 +106,7 @@ TEST_CASE("A run comes back as it was saved") {
   CHECK(loaded->configuration == run.configuration);
   CHECK(loaded->command == run.command);
   CHECK(loaded->createdSeconds == run.createdSeconds);
+  CHECK(loaded->verdict == run.verdict);
   CHECK(core::toText(loaded->reports) == core::toText(run.reports));
   CHECK(core::toCompleteJson(loaded->reports) == core::toCompleteJson(run.reports));
 
@@ -279,7 +281,8 @@ TEST_CASE("A store of the first version is brought up to date") {
     REQUIRE(store->save(sampleRun()).has_value());
   }
   executeSql(path,
-             "DROP TABLE logs; DROP TABLE profiles; DROP TABLE marks;"
+             "DROP TABLE levels; DROP TABLE logs; DROP TABLE profiles; DROP TABLE marks;"
+             "ALTER TABLE runs DROP COLUMN verdict;"
              "ALTER TABLE reports DROP COLUMN exposed_s; ALTER TABLE reports DROP COLUMN peak_bytes;"
              "PRAGMA user_version = 1;");
   CHECK_FALSE(RunStore::open(path, Access::readOnly).has_value());
@@ -293,6 +296,92 @@ TEST_CASE("A store of the first version is brought up to date") {
   CHECK((*rows)[1].peakBytes == sampleRun().reports[1].peakAllocated);
   CHECK((*rows)[1].peakBytes > 0);
   CHECK(store->loadLog(store->save(sampleRun()).value(), 0).has_value());
+}
+
+TEST_CASE("A store of the fourth version gets verdicts and levels, and keeps what it has") {
+  test::TemporaryFolder folder;
+  const std::string path = folder / "runs.sqlite";
+  {
+    auto store = RunStore::open(path, Access::readWrite);
+    REQUIRE(store.has_value());
+    REQUIRE(store->save(sampleRun()).has_value());
+    REQUIRE(store->setTags(1, "kept").has_value());
+  }
+  executeSql(path, "DROP TABLE levels; ALTER TABLE runs DROP COLUMN verdict; PRAGMA user_version = 4;");
+  const auto reading = RunStore::open(path, Access::readOnly);
+  REQUIRE_FALSE(reading.has_value());
+  CHECK(reading.error().text().find("earlier version") != std::string::npos);
+  auto store = RunStore::open(path, Access::readWrite);
+  REQUIRE(store.has_value());
+  CHECK(pragmaText(path, "PRAGMA user_version") == "5");
+  const auto old = store->load(1);
+  REQUIRE(old.has_value());
+  CHECK(old->verdict.empty());
+  CHECK(old->command == sampleRun().command);
+  CHECK(store->list(10)->front().tags == "kept");
+  CHECK(encodeLog(store->loadLog(1, 0).value()) == encodeLog(sampleLog()));
+  CHECK(store->loadLevels(1, 0).value().empty());
+  REQUIRE(store->saveLevels(1, 0, "made later").has_value());
+  CHECK(store->loadLevels(1, 0).value() == "made later");
+  CHECK(store->load(store->save(sampleRun()).value())->verdict == sampleRun().verdict);
+}
+
+TEST_CASE("Levels belong to a log: they come back byte by byte, and go with it") {
+  test::TemporaryFolder folder;
+  const std::string path = folder / "runs.sqlite";
+  auto store = RunStore::open(path, Access::readWrite);
+  REQUIRE(store.has_value());
+  REQUIRE(store->save(sampleRun()).has_value());
+  CHECK(store->loadLevels(1, 0).value().empty());
+  const std::string bytes("\0levels\xff\0", 9);
+  REQUIRE(store->saveLevels(1, 0, "before").has_value());
+  REQUIRE(store->saveLevels(1, 0, bytes).has_value());
+  CHECK(store->loadLevels(1, 0).value() == bytes);
+  CHECK_FALSE(store->saveLevels(1, 1, bytes).has_value());  // a report without a log
+  CHECK_FALSE(store->saveLevels(2, 0, bytes).has_value());
+  CHECK_FALSE(store->saveLevels(1, 0, {}).has_value());
+  CHECK(store->loadLevels(2, 0).value().empty());
+
+  SECTION("a store that is only read") {
+    auto reading = RunStore::open(path, Access::readOnly);
+    REQUIRE(reading.has_value());
+    CHECK(reading->loadLevels(1, 0).value() == bytes);
+    CHECK_FALSE(reading->saveLevels(1, 0, "x").has_value());
+  }
+  SECTION("another log in the place of theirs") {
+    executeSql(path, "UPDATE logs SET log = log || x'00'");
+    CHECK(store->loadLevels(1, 0).value().empty());
+  }
+  SECTION("a run that is purged") {
+    REQUIRE(store->deleteRuns({1}, 1000).has_value());
+    REQUIRE(store->purge(2000).has_value());
+    CHECK(pragmaText(path, "SELECT count(*) FROM levels") == "0");
+  }
+}
+
+TEST_CASE("Two processes write the levels of one log, a third reads them") {
+  test::TemporaryFolder folder;
+  const std::string path = folder / "runs.sqlite";
+  {
+    auto store = RunStore::open(path, Access::readWrite);
+    REQUIRE((store.has_value() && store->save(sampleRun()).has_value()));
+  }
+  std::vector<pid_t> children;
+  for (const char letter : {'a', 'b'})
+    children.push_back(inChild([&, letter] {
+      auto store = RunStore::open(path, Access::readWrite);
+      for (int i = 0; i < 50; ++i)
+        if (!store || !store->saveLevels(1, 0, std::string(20'000, letter))) ::_exit(1);
+    }));
+  children.push_back(inChild([&] {
+    auto store = RunStore::open(path, Access::readOnly);
+    for (int i = 0; i < 100; ++i) {
+      const auto bytes = store ? store->loadLevels(1, 0) : core::Result<std::string>("x");
+      if (!bytes || (!bytes->empty() && *bytes != std::string(20'000, bytes->front()))) ::_exit(1);
+    }
+  }));
+  for (const pid_t child : children) CHECK(statusOf(child) == 0);
+  CHECK(RunStore::open(path, Access::readOnly)->loadLevels(1, 0).value().size() == 20'000);
 }
 
 TEST_CASE("A store damaged in the middle gives errors, never a crash") {
