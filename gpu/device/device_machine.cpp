@@ -7,6 +7,7 @@
 #include "gpu/device/nics.h"
 #include "gpu/device/plugin.h"
 #include "gpu/device/watchdog.h"
+#include "gpu/job/rack_name.h"
 #include "gpu/rank_log_codec.h"
 
 namespace vsim::gpu::device {
@@ -97,7 +98,7 @@ Result<RankFacts> DeviceMachine::factsOf(int device, int localRank) {
                    .clockHertz = facts.clockHertz,
                    .nvlinkBytesPerSecond = facts.nvlinkBytesPerSecond,
                    .processorSocket = facts.socket,
-                   .rack = {},
+                   .rack = rackName(),
                    .nics = findNics()};
 }
 

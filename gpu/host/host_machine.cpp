@@ -8,6 +8,7 @@
 
 #include "gpu/host/host_facts.h"
 #include "gpu/job/agree.h"
+#include "gpu/job/rack_name.h"
 #include "gpu/rank_log_codec.h"
 
 namespace vsim::gpu {
@@ -82,6 +83,7 @@ Result<void> HostMachine::checkProcesses(int ranks) const {
 Result<void> HostMachine::findFacts(int ranks) {
   RankFacts own = hostFacts();
   own.host = job_.host(job_.process());
+  own.rack = rackName();
   if (transport_) own.localRank = transport_->localRank();
   std::vector<RankFacts> mine;
   const int local = transport_ ? 1 : std::max(ranks, 1);
