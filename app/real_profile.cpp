@@ -22,7 +22,26 @@ std::string unfit(const Profile& profile, const gpu::MachineFacts& facts, double
   return {};
 }
 
+/// In what a profile that is used all the same may mislead.
+std::vector<std::string> doubtsOf(const Profile& profile, const gpu::MachineFacts& facts,
+                                  const std::vector<std::shared_ptr<const StepProgram>>& programs) {
+  std::vector<std::string> doubts = versionDifferences(profile, facts);
+  if (const std::size_t lacking = operationsWithoutTime(profile, programs); lacking > 0)
+    doubts.push_back(fmt::format("has no time for {} of the program's kernels: they are modelled", lacking));
+  return doubts;
+}
+
 }  // namespace
+
+std::vector<std::string> versionDifferences(const Profile& profile, const gpu::MachineFacts& facts) {
+  std::vector<std::string> differences;
+  if (!profile.hardware) return differences;
+  for (const auto& [name, version] : profile.hardware->versions)
+    for (const auto& [ours, present] : facts.versions)
+      if (ours == name && version != present)
+        differences.push_back(fmt::format("was measured with {} {}, here is {}", name, version, present));
+  return differences;
+}
 
 std::string hardwareDifference(const Profile& profile, const gpu::MachineFacts& facts, double scale) {
   if (!profile.hardware) return "the profile does not say on which";
@@ -61,7 +80,12 @@ Outcome<Profile> profileFor(gpu::Machine& machine, const Scenario& scenario,
     if (!found) return wrongInput(found.error());
     profile = std::move(*found);
     reason = unfit(profile, machine.facts(), scenario.real.scale, programs);
-    if (!reason.empty()) run.warnings.push_back(fmt::format("{} {}: calibrated anew", file, reason));
+    if (!reason.empty()) {
+      run.warnings.push_back(fmt::format("{} {}: calibrated anew", file, reason));
+    } else {
+      for (const std::string& doubt : doubtsOf(profile, machine.facts(), programs))
+        run.warnings.push_back(fmt::format("{} {}", file, doubt));
+    }
     return {};
   });
   if (!read) return tl::unexpected(read.error());

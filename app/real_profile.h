@@ -14,6 +14,9 @@ Outcome<core::Profile> profileFor(gpu::Machine& machine, const core::Scenario& s
                                   const std::vector<std::shared_ptr<const core::StepProgram>>& programs,
                                   const RealRunOptions& options, const RealProgress& progress, RealRun& run);
 
+/// "was measured with driver 570.1, here is 580.65", for libraries that both know.
+std::vector<std::string> versionDifferences(const core::Profile& profile, const gpu::MachineFacts& facts);
+
 /// How many operations of the programs the profile has no time for.
 std::size_t operationsWithoutTime(const core::Profile& profile,
                                   const std::vector<std::shared_ptr<const core::StepProgram>>& programs);

@@ -5,6 +5,7 @@
 
 #include "app/load.h"
 #include "app/prediction.h"
+#include "app/profile_notes.h"
 #include "app/real_profile.h"
 #include "app/share_outcome.h"
 #include "core/model/model_graph.h"
@@ -149,6 +150,8 @@ Outcome<RealRun> realRun(gpu::Machine& machine, const Scenario& scenario, const 
     auto compared = shareOutcome(machine, [&]() -> Outcome<void> {
       auto result = compare(graph, scenario, plan, machine.facts(), *models, std::move(*log));
       if (!result) return tl::unexpected(Failure{.errors = result.error()});
+      for (std::string& note : profileNotes(scenario, *models, *result->predictedLog))
+        if (std::ranges::find(run.notes, note) == run.notes.end()) run.notes.push_back(std::move(note));
       run.results.push_back(std::move(*result));
       return {};
     });

@@ -92,7 +92,7 @@ void takeStatedTerms(const Profile& profile, CollectiveKind kind, FittedCollecti
       if (own ? term.kind != kind : term.kind.has_value()) continue;
       const auto i = static_cast<std::size_t>(term.term);
       if (fit.known[i]) continue;
-      fit.known[i] = true;
+      fit.known[i] = fit.stated[i] = true;
       fit.modelled[i] = term.origin.provenance == Provenance::modelled;
       fit.value[i] = i == kIntraInverse || i == kInterInverse ? 1 / term.value : term.value;
       fit.standardError[i] = fit.value[i] * term.origin.relativeError;
@@ -140,15 +140,27 @@ std::array<double, kLinkTerms> linkFactors(CollectiveKind kind, Bytes bytes, std
   return factor;
 }
 
+bool FittedCollective::reaches(Bytes bytes, const Row& factor) const {
+  const auto latencyStated = [&](std::size_t i) { return factor[i] <= 0 || stated[i]; };
+  const bool latencies = latencyStated(kIntraLatency) && latencyStated(kInterLatency);
+  for (const std::size_t i : {kIntraInverse, kInterInverse}) {
+    if (factor[i] <= 0 || largest[i] == 0) continue;
+    const bool apart = latencies || largest[i] / kSpan >= smallest[i];
+    if ((!apart || largest[i] < kSmallMessage) && bytes / kReach > largest[i]) return false;
+    if (!apart && smallest[i] / kReach > bytes) return false;
+  }
+  return true;
+}
+
 std::optional<FittedCollective::Prediction> FittedCollective::predict(Bytes bytes, std::int64_t ranks,
                                                                       std::int64_t ranksPerNode) const {
   const Row factor = linkFactors(kind, bytes, ranks, ranksPerNode);
+  if (!reaches(bytes, factor)) return std::nullopt;
   Prediction prediction;
   double variance = 0, modelledSeconds = 0;
   for (std::size_t i = 0; i < kLinkTerms; ++i) {
     if (factor[i] <= 0) continue;
     if (!known[i]) return std::nullopt;
-    if (largest[i] > 0 && largest[i] < kSmallMessage && bytes / kReach > largest[i]) return std::nullopt;
     prediction.seconds += factor[i] * value[i];
     if (modelled[i]) modelledSeconds += factor[i] * value[i];
     variance += factor[i] * factor[i] * standardError[i] * standardError[i];
@@ -174,7 +186,10 @@ std::optional<FittedCollective> fitCollective(const Profile& profile, Collective
       row[i] /= point.seconds;
       if (fit.known[i]) target -= row[i] * fit.value[i];
       const bool bandwidth = i == kInterInverse || i == kIntraInverse;
-      if (bandwidth && !fit.known[i] && row[i] > 0) fit.largest[i] = std::max(fit.largest[i], point.bytes);
+      if (bandwidth && !fit.stated[i] && row[i] > 0) {
+        fit.smallest[i] = fit.largest[i] == 0 ? point.bytes : std::min(fit.smallest[i], point.bytes);
+        fit.largest[i] = std::max(fit.largest[i], point.bytes);
+      }
     }
     system.rows.push_back(row);
     system.targets.push_back(target);

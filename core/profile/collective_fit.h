@@ -22,8 +22,9 @@ struct FittedCollective {
   std::array<double, kLinkTerms> standardError{};
   std::array<bool, kLinkTerms> known{};
   std::array<bool, kLinkTerms> modelled{};  // stated by the profile as modelled, not fitted to anything
-  /// Largest message of the points that a fitted bandwidth rests on; 0 where the bandwidth is stated.
-  std::array<Bytes, kLinkTerms> largest{};
+  std::array<bool, kLinkTerms> stated{};    // by the profile
+  /// Sizes of the messages that a fitted bandwidth rests on; 0 where it is stated.
+  std::array<Bytes, kLinkTerms> smallest{}, largest{};
   int points = 0;
   double meanAbsoluteError = 0;  // over the points
 
@@ -32,12 +33,16 @@ struct FittedCollective {
     double relativeError = 0;
     Provenance provenance = Provenance::fitted;  // modelled when a modelled term makes up most of the time
   };
-  /// nullopt when a term that the group needs is unknown, or when a bandwidth rests on small messages alone
-  /// (all below kSmallMessage: their times are latency) and `bytes` is more than kReach times the largest.
+  /// nullopt when a term that the group needs is unknown, or when `bytes` is further than a factor of kReach
+  /// from points that cannot tell latency from bandwidth: all of about one size (less than kSpan apart, and
+  /// no latency stated), or, upwards, all below kSmallMessage.
   static constexpr Bytes kSmallMessage = Bytes{4} << 20U;
-  static constexpr Bytes kReach = 16;
+  static constexpr Bytes kSpan = 8, kReach = 16;
   [[nodiscard]] std::optional<Prediction> predict(Bytes bytes, std::int64_t ranks,
                                                   std::int64_t ranksPerNode) const;
+
+ private:
+  [[nodiscard]] bool reaches(Bytes bytes, const std::array<double, kLinkTerms>& factor) const;
 };
 
 /// Weighted least squares on relative errors over the profile's points of `kind`; terms the profile states

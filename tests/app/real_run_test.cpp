@@ -5,6 +5,7 @@
 #include "app/calibrate.h"
 #include "app/duration.h"
 #include "app/machine.h"
+#include "app/real_profile.h"
 #include "app/share_outcome.h"
 #include "tests/gpu/calibrate/simulated_machine.h"
 #include "tests/support/temporary_folder.h"
@@ -133,6 +134,17 @@ TEST_CASE("What makes hardware another: executor and device; on the host its ran
   profile.gpus = 4;
   CHECK(app::hardwareDifference(profile, facts, 1).empty());
   CHECK(contains(app::hardwareDifference(profile, facts, 0.5), "real.scale"));
+}
+
+TEST_CASE("Other libraries than those of the profile are told", "[app]") {
+  gpu::MachineFacts facts = test::factsOf({4});
+  core::Profile profile;
+  CHECK(app::versionDifferences(profile, facts).empty());
+  profile.hardware.emplace();
+  facts.versions = {{"driver", "580.65"}, {"nccl", "2.28.3"}, {"blas", "13.1"}};
+  profile.hardware->versions = {{"driver", "570.1"}, {"nccl", "2.28.3"}, {"compiler", "12"}};
+  CHECK(app::versionDifferences(profile, facts) ==
+        std::vector<std::string>{"was measured with driver 570.1, here is 580.65"});
 }
 
 TEST_CASE("Input is refused as input, the machine's failures are the machine's", "[app]") {

@@ -173,6 +173,24 @@ TEST_CASE("small messages tell nothing of the bandwidth of large ones", "[profil
   CHECK(fitCollective(profile, CollectiveKind::allGather)->predict(Bytes{1} << 34, 8, 8));
 }
 
+TEST_CASE("messages of one size tell nothing of much smaller ones, unless the latency is stated",
+          "[profile]") {
+  Profile profile;
+  profile.collectives = {point(CollectiveKind::reduceScatter, Bytes{1} << 30, 8, 8, 6e-3),
+                         point(CollectiveKind::reduceScatter, Bytes{1} << 29, 8, 8, 3e-3)};
+  const auto fit = fitCollective(profile, CollectiveKind::reduceScatter);
+  REQUIRE(fit);
+  CHECK(fit->predict(Bytes{1} << 28, 8, 8));
+  CHECK_FALSE(fit->predict(Bytes{1} << 10, 8, 8));
+  ProfiledTerm stated;
+  stated.term = LinkTerm::intraNodeLatency;
+  stated.value = 5e-6;
+  profile.terms = {stated};
+  const auto small = fitCollective(profile, CollectiveKind::reduceScatter)->predict(Bytes{1} << 10, 8, 8);
+  REQUIRE(small);
+  CHECK(small->seconds == Approx(7 * 5e-6).epsilon(0.01));
+}
+
 TEST_CASE("terms stay non-negative", "[profile]") {
   Profile profile;  // faster on more ranks: no latency explains that
   profile.collectives = {point(CollectiveKind::allGather, 1 << 20, 16, 8, 1e-3),
