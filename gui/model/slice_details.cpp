@@ -48,10 +48,11 @@ class Writer {
     instruction_ = lane.source[i];
   }
 
-  SliceDetails write(const StepGraph* graph) {
+  SliceDetails write(const StepGraph* graph, const PredictedSlices* predicted) {
     out_.title = data_.sliceName(slice_.lane, slice_.slice);
     row("kind", std::string(kSliceClassNames[static_cast<std::size_t>(kind_)]));
     row("duration", timeText(end_ - begin_));
+    if (predicted != nullptr) writePrediction(*predicted);
     row("begin", timeText(begin_));
     row("end", timeText(end_));
     const core::Slice* logged = graph == nullptr ? nullptr : graph->logSlice(slice_);
@@ -69,6 +70,17 @@ class Writer {
 
  private:
   void row(std::string name, std::string value) { out_.rows.emplace_back(std::move(name), std::move(value)); }
+
+  void writePrediction(const PredictedSlices& predicted) {
+    const auto duration = predicted.duration(instruction_);
+    const Picoseconds measured = end_ - begin_;
+    if (!duration) return row("predicted", "nothing: it ran in no simulated step");
+    row("predicted",
+        measured <= 0
+            ? timeText(*duration)
+            : fmt::format("{} ({:+.1f} %)", timeText(*duration),
+                          100 * (static_cast<double>(*duration) / static_cast<double>(measured) - 1)));
+  }
 
   void writeTimes(const core::Slice& slice) {
     row("issued by the host", timeText(slice.issued));
@@ -148,11 +160,12 @@ class Writer {
 
 }  // namespace
 
-SliceDetails sliceDetails(const TimelineData& data, const StepGraph* graph, SliceRef slice) {
+SliceDetails sliceDetails(const TimelineData& data, const StepGraph* graph, SliceRef slice,
+                          const PredictedSlices* predicted) {
   if (slice.lane < 0 || static_cast<std::size_t>(slice.lane) >= data.lanes.size() || slice.slice < 0 ||
       static_cast<std::size_t>(slice.slice) >= laneOf(data, slice).size())
     return {};
-  return Writer(data, slice).write(graph);
+  return Writer(data, slice).write(graph, predicted);
 }
 
 std::string sliceLine(const TimelineData& data, SliceRef slice) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "gui/model/predicted_slices.h"
 #include "gui/model/step_graph.h"
 
 namespace vsim::gui {
@@ -19,7 +20,9 @@ struct SliceDetails {
 
 /// `graph`: of the slice's class of ranks; null: not known yet, or a trace of another program (then nothing
 /// is said of dependencies).
-[[nodiscard]] SliceDetails sliceDetails(const TimelineData& data, const StepGraph* graph, SliceRef slice);
+/// `predicted`: of a measured run; null: nothing was.
+[[nodiscard]] SliceDetails sliceDetails(const TimelineData& data, const StepGraph* graph, SliceRef slice,
+                                        const PredictedSlices* predicted = nullptr);
 
 /// One line for a tooltip: "ALL-GATHER L1 · 1.234 ms · 64.0 MiB".
 [[nodiscard]] std::string sliceLine(const TimelineData& data, SliceRef slice);

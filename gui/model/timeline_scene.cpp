@@ -4,7 +4,7 @@
 
 namespace vsim::gui {
 
-TimelineScene::TimelineScene(std::shared_ptr<const TimelineData> data)
+TimelineScene::TimelineScene(std::shared_ptr<const TimelineData> data, const core::ExecutionLog* prediction)
     : data_(std::move(data)),
       classes_(rankClassesOf(*data_)),
       exposedTimes_(exposedOf(*data_)),
@@ -22,6 +22,7 @@ TimelineScene::TimelineScene(std::shared_ptr<const TimelineData> data)
       slowest = &times;
   if (slowest != nullptr && data_->log)
     for (const Exposed::Step& step : slowest->steps) steps_.push_back(step.range);
+  if (prediction != nullptr) predicted_.emplace(*data_, *prediction);
   for (std::size_t c = 0; c < classes_.size(); ++c)
     for (const std::size_t lane : classes_[c].lanes) laneClass_[lane] = c;
 }

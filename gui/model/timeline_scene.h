@@ -6,6 +6,7 @@
 #include "gui/model/area_stats.h"
 #include "gui/model/exposed.h"
 #include "gui/model/lane_index.h"
+#include "gui/model/predicted_slices.h"
 
 namespace vsim::gui {
 
@@ -13,7 +14,9 @@ namespace vsim::gui {
 /// immutable; indexes point into the same object, so that it is neither copied nor moved.
 class TimelineScene {
  public:
-  explicit TimelineScene(std::shared_ptr<const TimelineData> data);
+  /// `prediction`: the simulated log of a measured run; null: there is none.
+  explicit TimelineScene(std::shared_ptr<const TimelineData> data,
+                         const core::ExecutionLog* prediction = nullptr);
   TimelineScene(const TimelineScene&) = delete;
   TimelineScene& operator=(const TimelineScene&) = delete;
 
@@ -26,6 +29,9 @@ class TimelineScene {
   [[nodiscard]] const std::vector<LaneIndex>& exposedLanes() const { return exposed_; }
   [[nodiscard]] const std::vector<LaneIndex>& communicationLanes() const { return communication_; }
   [[nodiscard]] const std::vector<core::Bytes>& bytes() const { return bytes_; }
+
+  /// Null: nothing was predicted.
+  [[nodiscard]] const PredictedSlices* predicted() const { return predicted_ ? &*predicted_ : nullptr; }
 
   /// The last completed step: what reports speak of; everything when there are no steps.
   [[nodiscard]] TimeRange lastStep() const;
@@ -47,6 +53,7 @@ class TimelineScene {
   std::vector<std::size_t> laneClass_;
   std::vector<TimeRange> steps_;
   std::vector<core::Bytes> bytes_;
+  std::optional<PredictedSlices> predicted_;
 };
 
 }  // namespace vsim::gui

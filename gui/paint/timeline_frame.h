@@ -48,6 +48,7 @@ struct TimelineFrame {
   const StepPath* path = nullptr;       // null: not shown
   const SliceSearch* search = nullptr;  // null: none
   bool exposedOnly = false;
+  const PredictedSlices* predicted = nullptr;  // ghosts under the measured slices; null: none
   Theme theme = Theme::light;
 };
 

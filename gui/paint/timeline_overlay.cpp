@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gui/model/slice_details.h"
+#include "gui/model/track_figures.h"
 
 namespace vsim::gui {
 namespace {
@@ -55,6 +56,7 @@ void TimelineOverlay::draw(QPainter& painter) {
   painter.setClipRect(lanesRect());
   drawSteps(painter);
   if (!frame_.moving) drawNames(painter);
+  if (frame_.predicted != nullptr) drawPredicted(painter);
   drawSearch(painter);
   if (frame_.exposedOnly) drawExposedOnly(painter);
   if (frame_.path != nullptr) drawPath(painter);
@@ -101,12 +103,7 @@ void TimelineOverlay::drawTree(QPainter& painter) {
         triangle.addPolygon(QPolygonF({{6, mid - 3}, {16, mid - 3}, {11, mid + 4}}));
       painter.fillPath(triangle, palette_.mutedText);
     }
-    QString figure;
-    const auto& steps = frame_.scene->exposed()[row.rankClass].steps;
-    if (row.kind == TimelineRow::Kind::exposed && !steps.empty() && steps.back().length > 0)
-      figure = QString("%1 %").arg(
-          100 * static_cast<double>(steps.back().exposed) / static_cast<double>(steps.back().length), 0, 'f',
-          1);
+    const QString figure = QString::fromStdString(trackFigure(*frame_.scene, row));
     const int room =
         width - left - 8 - (figure.isEmpty() ? 0 : painter.fontMetrics().horizontalAdvance(figure) + 8);
     painter.drawText(QRect(left, y, room, row.height), Qt::AlignVCenter | Qt::AlignLeft,
@@ -192,6 +189,29 @@ void TimelineOverlay::drawNamesOf(QPainter& painter, const TimelineRow& row) {
     painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
                      painter.fontMetrics().elidedText(name, Qt::ElideRight, static_cast<int>(room.width())));
   }
+}
+
+/// Outlines in the lower part of a row, where they can be held against what was measured above them.
+void TimelineOverlay::drawPredicted(QPainter& painter) {
+  constexpr std::ptrdiff_t kMost = 4000;  // in a row: more are a grey that says nothing
+  const TimeRange view = frame_.axis.view;
+  painter.setPen(QPen(palette_.text, 1));
+  painter.setBrush(faint(palette_.background, 150));
+  for (std::size_t r = firstRow_; r < lastRow_; ++r) {
+    const TimelineRow& row = (*frame_.rows)[r];
+    if (row.kind != TimelineRow::Kind::stream) continue;
+    const LaneColumns& lane = frame_.predicted->lanes()[static_cast<std::size_t>(row.lane)];
+    const auto first = std::ranges::upper_bound(lane.end, view.begin) - lane.end.begin();
+    const auto last = std::ranges::lower_bound(lane.begin, view.end) - lane.begin.begin();
+    if (last - first > kMost) continue;
+    const double height = row.height / 3.0, top = lanesTop() + row.top - frame_.scroll + row.height - height;
+    for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(std::max(first, last)); ++i) {
+      const double left = std::max(x(lane.begin[i]), lanesRect().left() - 2),
+                   right = std::min(x(lane.end[i]), lanesRect().right() + 2);
+      if (right - left > 2) painter.drawRect(QRectF(left, top, right - left - 1, height - 1));
+    }
+  }
+  painter.setBrush(Qt::NoBrush);
 }
 
 void TimelineOverlay::drawShaded(QPainter& painter) {

@@ -29,6 +29,7 @@ class TimelineOverlay {
   void drawSteps(QPainter& painter);
   void drawNames(QPainter& painter);
   void drawNamesOf(QPainter& painter, const TimelineRow& row);
+  void drawPredicted(QPainter& painter);
   void drawShaded(QPainter& painter);
   void drawSearch(QPainter& painter);
   void drawPath(QPainter& painter);

@@ -155,6 +155,7 @@ TimelineFrame TimelineCanvas::frame(QSize size, double scale) const {
   frame.path = extras_.path.get();
   frame.search = extras_.search.get();
   frame.exposedOnly = extras_.exposedOnly;
+  frame.predicted = scene_ && extras_.predicted ? scene_->predicted() : nullptr;
   frame.theme = session_.theme();
   return frame;
 }

@@ -30,7 +30,7 @@ class TimelineCanvas : public QWidget {
     std::size_t arrowsInAll = 0;
     std::shared_ptr<const StepPath> path;       // shared with the panel that lists it
     std::shared_ptr<const SliceSearch> search;  // shared with the job that counts
-    bool exposedOnly = false;
+    bool exposedOnly = false, predicted = true;
     TimeUnit unit = TimeUnit::automatic;
   };
 
@@ -109,7 +109,9 @@ class TimelineCanvas : public QWidget {
   TimelineMargins margins_;
   Extras extras_;
   std::optional<Area> area_;
+  static constexpr std::size_t kNoRow = static_cast<std::size_t>(-1);
   SliceRef hovered_;
+  std::size_t hoveredTitle_ = kNoRow;
   int scroll_ = 0;
   bool moving_ = false, dirty_ = true;
   QImage lanesImage_, heatImage_;

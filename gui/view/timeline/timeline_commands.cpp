@@ -117,6 +117,12 @@ void TimelineView::togglePath() {
   updatePath();
 }
 
+void TimelineView::togglePredicted() {
+  if (!canvas_->scene() || canvas_->scene()->predicted() == nullptr)
+    return emit session().message("Nothing was predicted for these slices: only runs with --real have both");
+  change([](TimelineCanvas::Extras& extras) { extras.predicted = !extras.predicted; });
+}
+
 void TimelineView::toggleExposed() {
   change([](TimelineCanvas::Extras& extras) { extras.exposedOnly = !extras.exposedOnly; });
 }
@@ -277,6 +283,9 @@ std::vector<Command> TimelineView::commands() {
        [this] { togglePath(); }},
       {"timeline.exposed", "Exposed only", "E", "Dims all but communication that nothing hides.",
        [this] { toggleExposed(); }},
+      {"timeline.predicted", "Predicted slices", "Shift+G",
+       "Of a real run: outlines of what was predicted, under what was measured.",
+       [this] { togglePredicted(); }},
       {"timeline.arrows", "Arrows", "G", "Dependencies of the selection: one hop, full chain, off.",
        [this] { nextArrows(); }},
       {"timeline.unit", "Unit of time", "U", "Times in ns, us, ms, % of the step, or what suits.",

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gui/model/slice_details.h"
+#include "gui/model/track_figures.h"
 #include "gui/view/timeline/timeline_canvas.h"
 
 // What the mouse does on the timeline.
@@ -87,8 +88,11 @@ void TimelineCanvas::mouseReleaseEvent(QMouseEvent* event) {
 void TimelineCanvas::click(QPointF position) {
   if (position.x() < margins_.tree) {
     const std::size_t r = rowAt(position.y());
-    if (position.y() >= lanesTop() && r < rows_.size() && rows_[r].kind == TimelineRow::Kind::rankClass)
+    if (position.y() < lanesTop() || r >= rows_.size()) return;
+    if (rows_[r].kind == TimelineRow::Kind::rankClass)
       setClosed(rows_[r].rankClass, !closed_.contains(rows_[r].rankClass));
+    else if (rows_[r].lane >= 0)  // its statistics
+      setArea(Area{.range = axis().view, .first = r, .last = r + 1});
     return;
   }
   const TimeAxis now = axis();
@@ -121,17 +125,24 @@ void TimelineCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void TimelineCanvas::hover(QPointF position) {
-  const SliceRef slice = sliceAt(position);
-  if (slice == hovered_) return;
+  const std::size_t row = position.y() < lanesTop() ? rows_.size() : rowAt(position.y());
+  const bool onTitle = position.x() < margins_.tree && row < rows_.size();
+  const SliceRef slice = onTitle ? SliceRef() : sliceAt(position);
+  const std::size_t title = onTitle ? row : kNoRow;
+  if (slice == hovered_ && title == hoveredTitle_) return;
+  hoveredTitle_ = title;
   hovered_ = slice;
   update();
-  const QString text = slice.valid() ? QString::fromStdString(sliceLine(scene_->data(), slice)) : QString();
+  const QString text = onTitle         ? QString::fromStdString(trackLine(*scene_, rows_[row]))
+                       : slice.valid() ? QString::fromStdString(sliceLine(scene_->data(), slice))
+                                       : QString();
   setToolTip(text);
   emit hoverChanged(text);
 }
 
 void TimelineCanvas::leaveEvent(QEvent*) {
   hovered_ = {};
+  hoveredTitle_ = kNoRow;
   update();
   emit hoverChanged({});
 }

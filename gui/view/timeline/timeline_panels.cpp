@@ -76,7 +76,7 @@ QString areaHtml(const AreaStats& stats, TimeUnit unit, TimeRange step) {
               .arg(100 * stats.overlap(), 0, 'f', 1);
   return html +
          "<p><i>Times are of one rank of each class shown; slices that reach out of the area count with "
-         "the part inside.</i></p>";
+         "the part inside. The bars below divide their time: class, unit, name; a click widens one.</i></p>";
 }
 
 QString pathHtml(const TimelineData& data, const StepPath& path, TimeUnit unit) {

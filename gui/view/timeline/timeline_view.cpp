@@ -104,7 +104,13 @@ void TimelineView::build() {
   pathText_ =
       makePanel(panels_, "critical path", "C shows the chain of work that made the step as long as it is.");
   panels_->addTab(details_, "Details");
-  panels_->addTab(areaText_, "Area");
+  auto* area = new QWidget(panels_);
+  auto* areaLayout = new QVBoxLayout(area);
+  areaLayout->setContentsMargins(0, 0, 0, 0);
+  flame_ = new FlameWidget(session(), area);
+  areaLayout->addWidget(areaText_, 1);
+  areaLayout->addWidget(flame_);
+  panels_->addTab(area, "Area");
   panels_->addTab(pathText_, "Critical path");
   splitter->addWidget(left);
   splitter->addWidget(panels_);
@@ -181,6 +187,7 @@ void TimelineView::load() {
   searches_.cancel();
   pathShown_ = false;
   stats_.reset();
+  clearArea();
   if (!log && !trace) {
     scenes_.cancel();
     canvas_->setScene(
@@ -191,9 +198,11 @@ void TimelineView::load() {
     return updateFigures();
   }
   canvas_->setScene(nullptr, "Preparing the timeline...");
+  const auto pair = run ? predictionOf(*run, session().report()) : std::nullopt;
   scenes_.start<TimelineCanvas::Scene>(
-      [log, trace](const Background::Cancelled&) -> TimelineCanvas::Scene {
-        return std::make_shared<TimelineScene>(trace ? trace : timelineOf(log));
+      [log, trace, prediction = pair ? run->logs[*pair] : nullptr](const Background::Cancelled&) {
+        return TimelineCanvas::Scene(
+            std::make_shared<TimelineScene>(trace ? trace : timelineOf(log), prediction.get()));
       },
       [this](TimelineCanvas::Scene scene) { sceneArrived(std::move(scene)); });
 }
@@ -267,7 +276,8 @@ void TimelineView::updateDetails() {
   const TimelineData& data = canvas_->scene()->data();
   const bool current =
       graph_ && graph_->rankClass() == data.tracks[canvas_->scene()->classes()[shownClass()].track].rankClass;
-  details_->setHtml(detailsHtml(sliceDetails(data, current ? graph_.get() : nullptr, slice)));
+  details_->setHtml(detailsHtml(
+      sliceDetails(data, current ? graph_.get() : nullptr, slice, canvas_->scene()->predicted())));
   panels_->setCurrentIndex(kDetails);
   if (!current)
     needGraph([this] {
@@ -300,11 +310,16 @@ void TimelineView::updateArrows() {
   });
 }
 
+void TimelineView::clearArea() {
+  areaText_->clear();
+  flame_->setFlame({});
+}
+
 void TimelineView::updateArea() {
   stats_.reset();
   statistics_.cancel();
   const auto& area = canvas_->area();
-  if (!canvas_->scene()) return areaText_->clear();
+  if (!canvas_->scene()) return clearArea();
   std::vector<std::size_t> lanes = canvas_->areaLanes();
   TimeRange range;
   if (area) {
@@ -313,14 +328,17 @@ void TimelineView::updateArea() {
     range = *session().limit();
     for (std::size_t lane = 0; lane < canvas_->scene()->lanes().size(); ++lane) lanes.push_back(lane);
   }
-  if (range.empty()) return areaText_->clear();
-  statistics_.start<AreaStats>(
+  if (range.empty()) return clearArea();
+  using Figures = std::pair<AreaStats, AreaFlame>;
+  statistics_.start<Figures>(
       [scene = canvas_->scene(), lanes, range](const Background::Cancelled& cancelled) {
-        return scene->statistics(lanes, range, cancelled);
+        return Figures{scene->statistics(lanes, range, cancelled),
+                       areaFlame(scene->data(), scene->lanes(), lanes, range, cancelled)};
       },
-      [this](AreaStats stats) {
-        stats_ = stats;
-        areaText_->setHtml(areaHtml(stats, canvas_->extras().unit, canvas_->scene()->lastStep()));
+      [this](Figures figures) {
+        stats_ = figures.first;
+        flame_->setFlame(std::move(figures.second));
+        areaText_->setHtml(areaHtml(*stats_, canvas_->extras().unit, canvas_->scene()->lastStep()));
         panels_->setCurrentIndex(kArea);
       });
 }

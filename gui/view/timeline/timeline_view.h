@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "gui/session/background.h"
+#include "gui/view/timeline/flame_widget.h"
 #include "gui/view/timeline/timeline_canvas.h"
 #include "gui/view/view.h"
 
@@ -29,6 +30,7 @@ class TimelineView : public View {
 
   [[nodiscard]] TimelineCanvas& canvas() const { return *canvas_; }
   [[nodiscard]] const std::optional<AreaStats>& statistics() const { return stats_; }
+  [[nodiscard]] FlameWidget& flame() const { return *flame_; }
   [[nodiscard]] const std::shared_ptr<const StepGraph>& graph() const { return graph_; }
   [[nodiscard]] QTextBrowser& detailsPanel() const { return *details_; }
 
@@ -43,6 +45,7 @@ class TimelineView : public View {
   void clearMarks();
   void togglePath();
   void toggleExposed();
+  void togglePredicted();
   void nextArrows();
   void nextUnit();
   void startSearch();
@@ -68,6 +71,7 @@ class TimelineView : public View {
   void updateDetails();
   void updateArrows();
   void updateArea();
+  void clearArea();
   void updatePath();
   void updateFigures();
   void updateScrollBar();
@@ -89,6 +93,7 @@ class TimelineView : public View {
   QLabel *searchCount_ = nullptr, *figures_ = nullptr, *hover_ = nullptr;
   QTabWidget* panels_ = nullptr;
   QTextBrowser *details_ = nullptr, *areaText_ = nullptr, *pathText_ = nullptr;
+  FlameWidget* flame_ = nullptr;
   QWidget* legend_ = nullptr;
   Background scenes_, graphs_, statistics_, searches_;
   std::shared_ptr<const core::ExecutionLog> shownLog_;  // shared with the session

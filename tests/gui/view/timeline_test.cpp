@@ -211,6 +211,47 @@ TEST_CASE("timeline: dragging marks an area whose statistics arrive; L limits to
   CHECK_FALSE(page.canvas().area());
 }
 
+TEST_CASE("timeline: the area's flame graph widens a bar by click and key, and narrows again") {
+  Page page(simulated("tiny"));
+  CHECK(page.view.flame().isHidden());
+  const int y = page.canvas().lanesTop() + 10, left = page.canvas().margins().tree + 50;
+  drag(page.canvas(), {left, y}, {left + 600, y + 60});
+  page.settle();
+  FlameWidget& flame = page.view.flame();
+  REQUIRE_FALSE(flame.isHidden());
+  REQUIRE(flame.flame().nodes.size() > 3);
+  const int row = flame.fontMetrics().height() + 4;
+  QTest::mouseClick(&flame, Qt::LeftButton, {}, {4, row + row / 2});
+  CHECK(flame.zoom() == 1);
+  QTest::mouseClick(&flame, Qt::LeftButton, {}, {4, row / 2});
+  CHECK(flame.zoom() == 0);
+  QTest::keyClick(&flame, Qt::Key_Down);
+  QTest::keyClick(&flame, Qt::Key_Down);
+  QTest::keyClick(&flame, Qt::Key_Return);
+  CHECK(flame.flame().nodes[flame.zoom()].depth == 2);
+  CHECK(flame.accessibleDescription().contains("% of the area's work"));
+  QTest::keyClick(&flame, Qt::Key_Backspace);
+  CHECK(flame.flame().nodes[flame.zoom()].depth == 1);
+}
+
+TEST_CASE(
+    "timeline: a click on a stream's title shows its statistics, the pointer there tells them in a line") {
+  Page page(simulated("tiny"));
+  const auto row = std::ranges::find(page.canvas().rows(), TimelineRow::Kind::stream, &TimelineRow::kind);
+  REQUIRE(row != page.canvas().rows().end());
+  const QPoint title(60, page.canvas().lanesTop() + row->top + row->height / 2);
+  const QSignalSpy told(&page.canvas(), &TimelineCanvas::hoverChanged);
+  QTest::mouseMove(&page.canvas(), title - QPoint(1, 0));
+  QTest::mouseMove(&page.canvas(), title);
+  REQUIRE_FALSE(told.empty());
+  CHECK(told.back()[0].toString().contains("of the last step"));
+  QTest::mouseClick(&page.canvas(), Qt::LeftButton, {}, title);
+  page.settle();
+  CHECK(page.canvas().areaLanes() == std::vector<std::size_t>{static_cast<std::size_t>(row->lane)});
+  REQUIRE(page.view.statistics());
+  CHECK(page.view.statistics()->lanes == 1);
+}
+
 TEST_CASE("timeline: Shift and drag pans; Ctrl and wheel zooms at the pointer; the wheel scrolls") {
   Page page(simulated("moe_10k"));
   const TimeRange before = page.session.zoom();
