@@ -73,9 +73,9 @@ TEST_CASE("faults: an error of any call names rank, host, operation and the call
       {"vescale", "allGather", "all_gather(", 3},   {"vescale", "reduceScatter", "reduce_scatter(", 2},
       {"vescale", "cast", "instruction", 4},        {"vescale", "adamW", "adamw", 1},
       {"vescale", "touch", "instruction", 3},       {"vescale", "query", "rank 1", 40},
-      {"fsdp2", "copySegments", "instruction", 5},  {"fsdp2", "copyToDevice", "setting up", 1},
+      {"fsdp2", "copySegments", "instruction", 5},  {"fsdp2", "copyToDevice", "instruction", 1},
       {"fsdp2", "fillSynthetic", "rank 1", 4},      {"fsdp2", "fillBytes", "rank 1", 12},
-      {"fsdp2", "synchronize", "setting up", 1},
+      {"fsdp2", "synchronize", "instruction", 1},
   };
   for (const Case& c : cases) {
     INFO(c.system << " " << c.call);
@@ -150,7 +150,7 @@ TEST_CASE("faults: one failure of an allocation alone is survived by giving cach
 TEST_CASE("faults: a device too small for the program's memory") {
   const ConformanceCase what = caseNamed("default");
   const auto program = programOf(*findSystem("fsdp2"), what);
-  const Outcome outcome = outcomeOf(program, what.ranks(), {}, 20'000, Bytes{5} << 20U);
+  const Outcome outcome = outcomeOf(program, what.ranks(), {}, 20'000, Bytes{3} << 20U);
   CHECK_THAT(outcome.error, Contains("out of memory: buffer '") && Contains("does not fit"));
 }
 

@@ -22,7 +22,7 @@ struct Fixture {
   }
   void openTwo() {
     session.open(test::openScenario("tiny"));
-    session.addForComparison(test::openScenario("tiny", {{"batch.micro_batch", "4"}}));
+    session.addForComparison(test::openScenario("tiny", {{"batch.micro_batch", "64"}}));
     settle(view);
   }
 };

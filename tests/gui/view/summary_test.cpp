@@ -64,7 +64,7 @@ TEST_CASE("The summary compares with the baseline, else with the next run") {
   session.open(test::openScenario("tiny"));
   settle(view);
   CHECK(view.page()->other.isEmpty());
-  session.addForComparison(test::openScenario("tiny", {{"batch.micro_batch", "4"}}));
+  session.addForComparison(test::openScenario("tiny", {{"batch.micro_batch", "64"}}));
   settle(view);
   REQUIRE_FALSE(view.page()->differences.empty());
   CHECK(view.page()->differences.size() <= 10);

@@ -25,7 +25,7 @@ std::string failureOf(const std::string& how, gpu::Job& job,
                       std::unique_ptr<gpu::ProcessTransport> transport) {
   const bool bad = job.process() == kBadRank;
   gpu::HostMachineOptions options{.scale = 0, .timeout = 1500, .checksData = true};
-  if (how == "memory" && bad) options.memory = 16'000;
+  if (how == "memory" && bad) options.memory = 5'000;
   if (bad && (how == "dies" || how == "hangs"))
     options.observer = [how](const gpu::HostObservation& seen) {
       if (seen.step != kBadStep) return;

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <exception>
+#include <thread>
 
 #include "gpu/job/tcp_job.h"
 #include "tests/gpu/mpi/ranks/checks.h"
@@ -20,6 +22,8 @@ int tell(int rank, const std::string& text, int status) {
   if (text.empty()) return 0;
   fmt::print(stderr, "rank {}: {}\n", rank, text);
   std::fflush(stderr);
+  // mpirun ends all ranks once one has ended with a failure: the others shall tell theirs before.
+  if (status == kFailure) std::this_thread::sleep_for(std::chrono::seconds(1));
   return status;
 }
 
