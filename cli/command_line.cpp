@@ -44,7 +44,7 @@ exit codes: 0 done (also when the model does not fit), 1 failed, 2 wrong input
 )";
 
 std::vector<std::string> commandNames() {
-  std::vector<std::string> names{"run",      "plan", "program", "topo",     "collective",
+  std::vector<std::string> names{"run",      "plan", "program", "topo",      "collective",
                                  "validate", "runs", "show",    "calibrate", "gui"};
   for (const auto& [name, instead] : laterCommands()) names.push_back(name);
   return names;

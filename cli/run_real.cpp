@@ -32,6 +32,8 @@ traces::RunRecord recordOf(const ScenarioOptions& options, const core::Scenario&
     record.reports.push_back(result.predicted);
     record.logs.push_back(result.predictedLog.get());
   }
+  for (const app::RealResult& result : run.results) record.verdict += core::toText(result.verdict) + "\n";
+  if (!record.verdict.empty()) record.verdict += "costs: " + run.profileName + "\n";
   if (run.calibrated) record.profile = storedProfile(run.profile, core::profileText(run.profile));
   return record;
 }

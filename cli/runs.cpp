@@ -122,6 +122,7 @@ int show(const ShowCommand& command) {
     print(run->profile->text);
     return kDone;
   }
+  if (!run->verdict.empty()) print(run->verdict + "\n");
   print(core::toText(run->reports));
   if (command.explain)
     for (const core::RunReport& report : run->reports) print("\n" + core::explain(report));

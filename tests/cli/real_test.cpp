@@ -109,6 +109,7 @@ TEST_CASE("run --real on two and four threads: verdict, JSON, trace, profile, st
   const auto shown = vsim({"show", "last"});
   CHECK(shown.exitCode == kDone);
   CHECK(contains(shown.out, "vescale (predicted)"));
+  CHECK(contains(shown.out, run.out));  // the verdict as it was printed
 
   // The profile serves again, unless the time did not suffice for all of it.
   auto again = vsim.real(more);
