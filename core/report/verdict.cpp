@@ -8,11 +8,24 @@
 namespace vsim::core {
 namespace {
 
-/// The measured steps, each of the rank that took longest for it.
 struct MeasuredSteps {
-  std::vector<std::size_t> slowest;  // [step]: which RankLog
-  std::vector<double> seconds;       // [step]
+  std::vector<std::size_t> slowest;  // [step]: RankLog of the rank that took longest for it
+  std::vector<double>
+      seconds;  // [step]: until all ranks had ended it, from when all had ended the one before
 };
+
+/// When the last rank ended `step`.
+Picoseconds endOfAll(const ExecutionLog& log, std::size_t step) {
+  Picoseconds end = 0;
+  for (const RankLog& rank : log.ranks) end = std::max(end, rank.stepEnd[step]);
+  return end;
+}
+
+Picoseconds firstBegin(const ExecutionLog& log) {
+  Picoseconds begin = log.ranks.front().stepBegin.front();
+  for (const RankLog& rank : log.ranks) begin = std::min(begin, rank.stepBegin.front());
+  return begin;
+}
 
 Result<MeasuredSteps> measuredSteps(const ExecutionLog& log, int warmup) {
   std::size_t steps = log.ranks.empty() ? 0 : log.ranks.front().stepEnd.size();
@@ -29,7 +42,8 @@ Result<MeasuredSteps> measuredSteps(const ExecutionLog& log, int warmup) {
     for (std::size_t r = 1; r < log.ranks.size(); ++r)
       if (stepLength(log.ranks[r], step) > stepLength(log.ranks[slowest], step)) slowest = r;
     result.slowest.push_back(slowest);
-    result.seconds.push_back(secondsFromPicoseconds(stepLength(log.ranks[slowest], step)));
+    const Picoseconds begin = step == 0 ? firstBegin(log) : endOfAll(log, step - 1);
+    result.seconds.push_back(secondsFromPicoseconds(endOfAll(log, step) - begin));
   }
   return result;
 }

@@ -44,9 +44,10 @@ struct VerdictPart {
 
 /// How far a prediction was off: one program, run on hardware and simulated. Plain data.
 ///
-/// The step time is the median over the measured steps, each as long as its slowest rank took. All other
-/// measured times are means over the steps between the quartiles (of the slowest rank of each), stretched by
-/// the few percent that bring their sum to that median.
+/// A measured step lasts from the moment at which the last rank has ended the step before to that at which
+/// the last rank has ended it: steps sum to the time of the run, however ranks get ahead of each other. The
+/// step time is the median over them. All other measured times are means over the steps between the quartiles
+/// (of the slowest rank of each), stretched by the few percent that bring their sum to that median.
 struct Verdict {
   std::string scenario, system, executor;  // "moe", "vescale", "host"
   std::int64_t ranks = 0;

@@ -147,7 +147,9 @@ TEST_CASE("Verdict: idle time in front of work that was issued in the middle of 
   CHECK(v->waitSeconds.measured == Approx(0.001));
 }
 
-TEST_CASE("Verdict: warm-up is left out, the median of the slowest ranks counts, outliers do not") {
+TEST_CASE(
+    "Verdict: steps last from the end of all ranks to the end of all ranks; warm-up and outliers do not "
+    "count") {
   const auto p = program();
   const auto stretched = [](double factor) {
     Step step = kTen;
@@ -155,23 +157,26 @@ TEST_CASE("Verdict: warm-up is left out, the median of the slowest ranks counts,
     for (Times& t : step.slices) t = {t.issued * factor, t.begin * factor, t.end * factor};
     return step;
   };
-  // Slowest per step: 40 (warm-up), 20, 10, 11, 12, 100
+  // Ends: a 40 (warm-up), 50, 60, 71, 83, 183; b 40, 60, 70, 80, 90, 100: now one is ahead, now the other.
   const RankLog a =
       rankLog({stretched(4), stretched(1), stretched(1), stretched(1.1), stretched(1.2), stretched(10)});
   const RankLog b =
-      rankLog({stretched(1), stretched(2), stretched(1), stretched(1), stretched(1), stretched(1)}, 1);
+      rankLog({stretched(4), stretched(2), stretched(1), stretched(1), stretched(1), stretched(1)}, 1);
   const auto v = makeVerdict(logOf({a, b}, p, "host"), logOf({rankLog({kTen, kSeven})}, p, "s"), 1);
   REQUIRE(v);
   CHECK(v->ranks == 2);
   REQUIRE(v->measuredSteps.size() == 5);
   CHECK(v->measuredSteps[0] == Approx(0.020));
-  CHECK(v->measuredSteps[4] == Approx(0.100));
-  CHECK(v->stepSeconds.measured == Approx(0.012));
-  CHECK(v->quartileLow == Approx(0.011));
+  CHECK(v->measuredSteps[4] == Approx(0.093));
+  double sum = 0;
+  for (const double seconds : v->measuredSteps) sum += seconds;
+  CHECK(sum == Approx(0.183 - 0.040));
+  CHECK(v->stepSeconds.measured == Approx(0.010));
+  CHECK(v->quartileLow == Approx(0.010));
   CHECK(v->quartileHigh == Approx(0.020));
-  CHECK(v->computeSeconds.measured == Approx(0.006));  // half of each step
+  CHECK(v->computeSeconds.measured == Approx(0.005));  // half of each step
   CHECK(v->collectives[0].count == 1);
-  CHECK(typicalStep(*v) == 4);
+  CHECK(typicalStep(*v) == 2);
   const ExecutionLog cut = endedAfter(logOf({a, b}, p, "host"), 4);
   CHECK(cut.ranks[0].stepEnd.size() == 5);
   CHECK(cut.ranks[0].slices.size() == 15);
