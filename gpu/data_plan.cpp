@@ -60,8 +60,10 @@ std::optional<core::Error> kernelProblem(const StepProgram& program) {
     if (kernel.firstTensor + std::size_t{kernel.tensorCount} > table.size())
       return problem("a gradient kernel names tensors that its unit does not have");
     if (kernel.role == KernelRole::optimizer && named && program.operations[kernel.operation].name != "adamw")
-      return problem("the host executor computes AdamW only, not " +
-                     program.operations[kernel.operation].name);
+      return core::Error{.message = fmt::format("optimizer {} runs in simulation alone: on hardware vsim "
+                                                "computes the steps of adamw",
+                                                program.operations[kernel.operation].name),
+                         .hint = "--set optimizer.name=adamw, or run it without --real"};
   }
   return std::nullopt;
 }
