@@ -108,6 +108,16 @@ struct ProfiledHost {
 enum class Locality : std::uint8_t { node, nodes, racks };  // within a node, across nodes, across racks
 inline constexpr std::string_view kLocalityNames[] = {"node", "nodes", "racks"};
 
+/// What the devices ran at while they were measured. 0: not known.
+struct ProfiledClocks {
+  double ratedHertz = 0;                         // of the processors: what they are made for
+  double processorHertz = 0, lowestHertz = 0;    // median, and the lowest that was seen
+  double memoryHertz = 0;                        // median
+  double powerWatts = 0, highestPowerWatts = 0;  // of one device: median, and the highest
+  double celsius = 0;                            // the highest
+  bool operator==(const ProfiledClocks&) const = default;
+};
+
 /// The hardware that a profile was measured on.
 struct ProfiledHardware {
   std::string executor;  // "cuda", "host"
@@ -120,6 +130,7 @@ struct ProfiledHardware {
   std::vector<Locality> measured, missing;  // levels of the job that collectives crossed, and that none did
   std::vector<std::pair<std::string, std::string>> versions;  // {"driver", "580.65"}
   std::string started, remark;  // "2026-11-30T12:00:00Z"; "clocks throttled: ..."
+  ProfiledClocks clocks;
   bool operator==(const ProfiledHardware&) const = default;
 };
 

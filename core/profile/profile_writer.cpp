@@ -116,6 +116,18 @@ std::string levelsText(const std::vector<Locality>& levels) {
   return "[" + text + "]";
 }
 
+std::string clocksText(const ProfiledClocks& clocks) {
+  Entry entry;
+  entry.quantity("rated", clocks.ratedHertz, hertzText);
+  entry.quantity("processors", clocks.processorHertz, hertzText);
+  entry.quantity("lowest", clocks.lowestHertz, hertzText);
+  entry.quantity("memory", clocks.memoryHertz, hertzText);
+  entry.quantity("power", clocks.powerWatts, wattsText);
+  entry.quantity("highest_power", clocks.highestPowerWatts, wattsText);
+  entry.quantity("celsius", clocks.celsius, [](double value) { return fmt::format("{}", value); });
+  return entry.text();
+}
+
 std::string hardwareText(const ProfiledHardware& hardware) {
   std::string out = "hardware:\n";
   const auto line = [&](std::string_view key, const std::string& value) {
@@ -129,6 +141,8 @@ std::string hardwareText(const ProfiledHardware& hardware) {
   Entry versions;
   for (const auto& [key, value] : hardware.versions) versions.add(scalar(key), scalar(value));
   if (!hardware.versions.empty()) line("versions", "{" + versions.text() + "}");
+  if (const std::string clocks = clocksText(hardware.clocks); !clocks.empty())
+    line("clocks", "{" + clocks + "}");
   line("measured", levelsText(hardware.measured));
   line("missing", levelsText(hardware.missing));
   return out;

@@ -79,6 +79,14 @@ std::optional<double> flopsPerSecondFromText(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<double> hertzFromText(std::string_view text) {
+  Parts parts;
+  if (!split(text, parts)) return std::nullopt;
+  const double number = takePrefix(parts);
+  if (parts.unit == "Hz") return number;
+  return std::nullopt;
+}
+
 std::optional<double> wattsFromText(std::string_view text) {
   Parts parts;
   if (!split(text, parts) || parts.unit != "W") return std::nullopt;
@@ -139,6 +147,11 @@ std::string bytesPerSecondText(double rate) {
 std::string flopsPerSecondText(double rate) {
   constexpr std::array<Unit, 3> units{{{"TFLOP/s", 1e12}, {"GFLOP/s", 1e9}, {"FLOP/s", 1}}};
   return exactText(rate, units, flopsPerSecondFromText);
+}
+
+std::string hertzText(double hertz) {
+  constexpr std::array<Unit, 3> units{{{"GHz", 1e9}, {"MHz", 1e6}, {"Hz", 1}}};
+  return exactText(hertz, units, hertzFromText);
 }
 
 std::string wattsText(double watts) {

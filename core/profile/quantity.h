@@ -13,6 +13,8 @@ std::optional<double> secondsFromText(std::string_view text);
 std::optional<double> bytesPerSecondFromText(std::string_view text);
 /// "989TFLOP/s", "989 TFLOPS" -> floating-point operations per second.
 std::optional<double> flopsPerSecondFromText(std::string_view text);
+/// "1.98GHz", "1980 MHz" -> hertz.
+std::optional<double> hertzFromText(std::string_view text);
 /// "700W" -> watts.
 std::optional<double> wattsFromText(std::string_view text);
 /// "6426160384", "6.43GB", "512MiB", "64k" -> bytes; b is bit and refused. Whole bytes below 2^62.
@@ -23,6 +25,7 @@ std::optional<double> bytesFromText(std::string_view text);
 std::string secondsText(double seconds);
 std::string bytesPerSecondText(double rate);
 std::string flopsPerSecondText(double rate);
+std::string hertzText(double hertz);
 std::string wattsText(double watts);
 
 }  // namespace vsim::core

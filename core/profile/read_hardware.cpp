@@ -96,10 +96,30 @@ void readVersions(YamlFields& fields, const YAML::Node& node, ProfiledHardware& 
   }
 }
 
+ProfiledClocks readClocks(YamlFields& fields, const YAML::Node& run) {
+  ProfiledClocks clocks;
+  const YAML::Node node = YamlFields::find(run, "clocks");
+  if (!node.IsDefined() ||
+      !fields.checkMap(node, "clocks",
+                       {"rated", "processors", "lowest", "memory", "power", "highest_power", "celsius"}))
+    return clocks;
+  const auto hertz = [&](const char* key) {
+    return fields.quantity(node, key, hertzFromText, "1.98GHz").value_or(0);
+  };
+  clocks.ratedHertz = hertz("rated");
+  clocks.processorHertz = hertz("processors");
+  clocks.lowestHertz = hertz("lowest");
+  clocks.memoryHertz = hertz("memory");
+  clocks.powerWatts = fields.quantity(node, "power", wattsFromText, "700W").value_or(0);
+  clocks.highestPowerWatts = fields.quantity(node, "highest_power", wattsFromText, "700W").value_or(0);
+  clocks.celsius = fields.number(node, "celsius", 0, 1000, "degrees between 0 and 1000").value_or(0);
+  return clocks;
+}
+
 void readRun(YamlFields& fields, const YAML::Node& node, ProfiledHardware& hardware) {
   if (!fields.checkMap(
           node, "hardware",
-          {"executor", "device", "started", "remark", "scale", "versions", "measured", "missing"}))
+          {"executor", "device", "started", "remark", "scale", "versions", "clocks", "measured", "missing"}))
     return;
   hardware.executor = fields.text(node, "executor").value_or("");
   hardware.device = fields.text(node, "device").value_or("");
@@ -108,6 +128,7 @@ void readRun(YamlFields& fields, const YAML::Node& node, ProfiledHardware& hardw
   if (const auto scale = fields.number(node, "scale", 1e-9, 1, "a number above 0 and at most 1"))
     hardware.scale = *scale;
   readVersions(fields, node, hardware);
+  hardware.clocks = readClocks(fields, node);
   hardware.measured = readLevels(fields, node, "measured");
   hardware.missing = readLevels(fields, node, "missing");
   for (const Locality level : hardware.missing)

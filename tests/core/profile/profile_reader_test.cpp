@@ -98,6 +98,14 @@ TEST_CASE("mistakes are told with their place", "[profile]") {
         std::string::npos);
   CHECK(onlyError("terms:\n  - {term: latency, value: 5us}\n").find("unknown term 'latency'") !=
         std::string::npos);
+  const std::string points = "operations:\n  - {name: a, time: 1us}\n";
+  CHECK(onlyError("hardware: {clocks: {processors: 1.7}}\n" + points).find("number with a unit") !=
+        std::string::npos);
+  CHECK(onlyError("hardware: {clocks: {celsius: 70C}}\n" + points).find("'celsius' must be") !=
+        std::string::npos);
+  CHECK(onlyError("hardware: {clocks: {speed: 1GHz}}\n" + points).find("unknown key 'speed'") !=
+        std::string::npos);
+  CHECK(onlyError("hardware: {clocks: 5}\n" + points).find("clocks must be a map") != std::string::npos);
   CHECK(onlyError("name: x\n").find("holds no operation") != std::string::npos);
 }
 
@@ -112,6 +120,7 @@ hardware:
   started: 2026-11-30T12:00:00Z
   remark: "clocks throttled"
   versions: {driver: 580.65, nccl: "2.28.3"}
+  clocks: {rated: 1980MHz, processors: 1.7 GHz, power: 650W, celsius: 70.5}
   measured: [node, nodes]
   missing: [racks]
 host: {launch: 4.1us, call: 0.8us, driver_allocate: 210us, error: 0.1}
@@ -140,6 +149,8 @@ operations:
   CHECK(hardware.cluster.fabric == FabricKind::clos);
   CHECK(hardware.versions ==
         std::vector<std::pair<std::string, std::string>>{{"driver", "580.65"}, {"nccl", "2.28.3"}});
+  CHECK(hardware.clocks ==
+        ProfiledClocks{.ratedHertz = 1.98e9, .processorHertz = 1.7e9, .powerWatts = 650, .celsius = 70.5});
   CHECK(hardware.missing == std::vector{Locality::racks});
   CHECK(profile->host->launch == 4.1e-6);
   CHECK(profile->host->origin.relativeError == 0.1);

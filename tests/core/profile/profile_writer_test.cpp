@@ -37,6 +37,13 @@ TEST_CASE("a written profile is for people too", "[profile]") {
   profile.hardware->executor = "cuda";
   profile.hardware->device = "NVIDIA H200";
   profile.hardware->versions = {{"driver", "580.65"}};
+  profile.hardware->clocks = {.ratedHertz = 1.98e9,
+                              .processorHertz = 1.755e9,
+                              .lowestHertz = 1.2e9,
+                              .memoryHertz = 3.201e9,
+                              .powerWatts = 612.5,
+                              .highestPowerWatts = 701,
+                              .celsius = 67};
   profile.hardware->measured = {Locality::node};
   profile.hardware->missing = {Locality::nodes, Locality::racks};
   ClusterHardware& cluster = profile.hardware->cluster;
@@ -62,6 +69,7 @@ hardware:
   executor: cuda
   device: "NVIDIA H200"
   versions: {driver: "580.65"}
+  clocks: {rated: 1.98GHz, processors: 1.755GHz, lowest: 1.2GHz, memory: 3.201GHz, power: 612.5W, highest_power: 701W, celsius: 67}
   measured: [node]
   missing: [nodes, racks]
 

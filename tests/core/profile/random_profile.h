@@ -100,6 +100,14 @@ class RandomProfile {
     h.scale = coin() ? 1 : real(1e-6, 1);
     for (std::int64_t i = count(0, 3); i > 0; --i)
       h.versions.emplace_back(text() + std::to_string(i), text());
+    if (coin())
+      h.clocks = {.ratedHertz = coin() ? 0 : real(1e9, 3e9),
+                  .processorHertz = coin() ? 0 : rate(),
+                  .lowestHertz = coin() ? 0 : 1.2e9,
+                  .memoryHertz = coin() ? 0 : rate(),
+                  .powerWatts = coin() ? 0 : real(1, 1200),
+                  .highestPowerWatts = coin() ? 0 : real(1, 1200),
+                  .celsius = coin() ? 0 : real(1, 100)};
     h.measured = {core::Locality::node};
     h.missing =
         coin() ? std::vector{core::Locality::nodes, core::Locality::racks} : std::vector<core::Locality>{};
