@@ -2,6 +2,7 @@
 
 #include <cctype>
 
+#include "app/group_kernels.h"
 #include "app/prediction.h"
 #include "core/model/model_graph.h"
 
@@ -27,8 +28,13 @@ Outcome<gpu::Calibration> calibrateMachine(gpu::Machine& machine, const std::opt
       calibration.programs.push_back(std::move(*program));
     }
   }
+  const auto groupKernels = groupKernelPrograms(machine.ranks());
+  if (groupKernels) calibration.groupKernels = *groupKernels;
   auto result = gpu::calibrate(machine, calibration);
   if (!result) return machineFailed(result.error());
+  if (!groupKernels && machine.leads())  // models that this number of ranks cannot train
+    result->notes.push_back("kernels that move data were not measured by themselves: " +
+                            core::text(groupKernels.error()));
   return std::move(*result);
 }
 

@@ -124,6 +124,26 @@ std::string hardwareText(const ProfiledHardware& hardware, std::int64_t ranks) {
   return text + "\n";
 }
 
+/// "processors at 1.755 GHz of 1.98 GHz (at least 1.2 GHz), memory at 3.201 GHz, 612 W (at most 701 W), 67
+/// C"; empty: nothing is known.
+std::string clocksText(const ProfiledClocks& clocks) {
+  std::vector<std::string> parts;
+  const auto gigahertz = [](double hertz) { return fmt::format("{:.4g} GHz", hertz * 1e-9); };
+  if (clocks.processorHertz > 0) {
+    std::string text = "processors at " + gigahertz(clocks.processorHertz);
+    if (clocks.ratedHertz > 0) text += " of " + gigahertz(clocks.ratedHertz);
+    if (clocks.lowestHertz > 0) text += fmt::format(" (at least {})", gigahertz(clocks.lowestHertz));
+    parts.push_back(std::move(text));
+  } else if (clocks.ratedHertz > 0) {
+    parts.push_back("processors made for " + gigahertz(clocks.ratedHertz));
+  }
+  if (clocks.memoryHertz > 0) parts.push_back("memory at " + gigahertz(clocks.memoryHertz));
+  if (clocks.powerWatts > 0)
+    parts.push_back(fmt::format("{:.0f} W (at most {:.0f} W)", clocks.powerWatts, clocks.highestPowerWatts));
+  if (clocks.celsius > 0) parts.push_back(fmt::format("{:.0f} C", clocks.celsius));
+  return parts.empty() ? "" : fmt::format("clocks: {}\n", fmt::join(parts, ", "));
+}
+
 }  // namespace
 
 std::string calibrationText(const gpu::Calibration& calibration) {
@@ -136,6 +156,7 @@ std::string calibrationText(const gpu::Calibration& calibration) {
   if (profile.hardware) {
     text += fmt::format("levels that collectives crossed: {}; missing: {}\n",
                         levels(profile.hardware->measured), levels(profile.hardware->missing));
+    text += clocksText(profile.hardware->clocks);
     if (!profile.hardware->remark.empty()) text += profile.hardware->remark + "\n";
   }
   for (const std::string& note : calibration.notes) text += note + "\n";

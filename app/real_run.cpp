@@ -147,6 +147,11 @@ Outcome<RealRun> realRun(gpu::Machine& machine, const Scenario& scenario, const 
          static_cast<double>(i) / static_cast<double>(plans->size()));
     auto log = machine.execute(plan.program, steps);
     if (!log) return machineFailed(log.error());
+    if (machine.leads() && machine.ownMemory() > 0)
+      run.notes.push_back(
+          fmt::format("{}: beside the program's memory, the operands and results of its kernels "
+                      "took {} of a GPU: in neither peak",
+                      plan.program->system, formatBytes(machine.ownMemory())));
     auto compared = shareOutcome(machine, [&]() -> Outcome<void> {
       auto result = compare(graph, scenario, plan, machine.facts(), *models, std::move(*log));
       if (!result) return tl::unexpected(Failure{.errors = result.error()});

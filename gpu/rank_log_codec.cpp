@@ -12,7 +12,7 @@ using core::Slice;
 namespace {
 
 constexpr std::uint64_t kByte = 255, kIndex = core::kNone;
-constexpr std::uint64_t kLogMark = 0x7673'0001, kFactsMark = 0x7673'1001;  // what the bytes are, and version
+constexpr std::uint64_t kLogMark = 0x7673'0001, kFactsMark = 0x7673'1002;  // what the bytes are, and version
 
 /// Sum that wraps: damaged bytes may say anything.
 std::int64_t plus(std::int64_t a, std::int64_t b) {
@@ -116,6 +116,7 @@ void write(ByteWriter& out, const RankFacts& f) {
   for (const int value : {f.localRank, f.computeCapability, f.sms, f.processorSocket})
     out.signedNumber(value);
   out.signedNumber(f.memory);
+  out.signedNumber(f.freeMemory);
   out.real(f.clockHertz);
   out.real(f.nvlinkBytesPerSecond);
   out.number(f.nics.size());
@@ -130,6 +131,7 @@ void read(ByteReader& in, RankFacts& f) {
   for (int* value : {&f.localRank, &f.computeCapability, &f.sms, &f.processorSocket})
     *value = static_cast<int>(in.signedNumber());
   f.memory = in.signedNumber();
+  f.freeMemory = in.signedNumber();
   f.clockHertz = in.real();
   f.nvlinkBytesPerSecond = in.real();
   f.nics.resize(length(in));

@@ -29,6 +29,16 @@ std::optional<core::Error> problem(const Machine& machine, const CalibrationOpti
   return std::nullopt;
 }
 
+core::ProfiledClocks clocksOf(const MachineFacts& facts, const ClockReadings& readings) {
+  return {.ratedHertz = facts.ranks.empty() ? 0 : facts.ranks.front().clockHertz,
+          .processorHertz = readings.processorHertz,
+          .lowestHertz = readings.lowestHertz,
+          .memoryHertz = readings.memoryHertz,
+          .powerWatts = readings.powerWatts,
+          .highestPowerWatts = readings.highestPowerWatts,
+          .celsius = readings.celsius};
+}
+
 }  // namespace
 
 Result<Calibration> calibrate(Machine& machine, const CalibrationOptions& options) {
@@ -46,6 +56,7 @@ Result<Calibration> calibrate(Machine& machine, const CalibrationOptions& option
   calibration.profile = measuredProfile(machine.facts(), schedule, options.started);
   calibration.profile.hardware->scale = options.scale;
   if (!outcome.remark.empty()) calibration.profile.hardware->remark = outcome.remark;
+  calibration.profile.hardware->clocks = clocksOf(machine.facts(), outcome.clocks);
   for (std::string& note : outcome.notes) calibration.notes.push_back(std::move(note));
   return calibration;
 }

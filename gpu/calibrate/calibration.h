@@ -16,6 +16,9 @@ struct CalibrationOptions {
   /// alone.
   std::vector<std::shared_ptr<const core::StepProgram>> programs{};
   bool grids = true;  // sweeps of collectives over sizes and groups, of products and attention over shapes
+  /// Part of the grids where ranks have hardware of their own: programs whose kernels that move data stand
+  /// for those of other programs.
+  std::vector<std::shared_ptr<const core::StepProgram>> groupKernels{};
   core::Bytes smallest = core::Bytes{1} << 10U,
               largest = core::Bytes{8} << 30U;  // of collectives; memory permitting
   double targetError =

@@ -205,8 +205,8 @@ Conductor::Outcome Conductor::outcome() const {
       drifting.push_back(fmt::format("{} ({:+.0f} %)", m.title(), 100 * m.result().drift));
     if (!m.settled(options_.targetError)) unsettled.push_back(m.title());
   }
-  if (const std::string throttling = machine_.throttling(); !throttling.empty())
-    outcome.remark = "clocks throttled: " + throttling;
+  outcome.clocks = machine_.clocks();
+  if (!outcome.clocks.throttled.empty()) outcome.remark = "clocks throttled: " + outcome.clocks.throttled;
   if (!drifting.empty())
     outcome.remark += fmt::format(
         "{}the machine changed its speed (clocks throttled, or others used it) during {} measurements: {}",

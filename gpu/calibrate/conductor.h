@@ -23,6 +23,7 @@ class Conductor {
     double seconds = 0;
     std::vector<std::string> notes;
     std::string remark;  // what the profile itself should say: a machine whose speed changed
+    ClockReadings clocks;
   };
   /// Leader only.
   [[nodiscard]] Outcome outcome() const;

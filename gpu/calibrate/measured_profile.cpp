@@ -23,8 +23,25 @@ bool is16Bit(const std::optional<core::DType>& type) {
   return type == core::DType::bf16 || type == core::DType::fp16;
 }
 
+/// Bytes a second of the device's memory: the best of copies too large for any cache. Where there is none,
+/// that of the largest kernel.
+double memoryRate(const core::Profile& profile) {
+  constexpr core::Bytes kUncached = core::Bytes{256} << 20U;
+  double best = 0, ofLargest = 0;
+  core::Bytes largest = 0;
+  for (const ProfiledOperation& point : profile.operations) {
+    if (!(point.seconds > 0) || point.bytes <= 0) continue;
+    const double rate = static_cast<double>(point.bytes) / point.seconds;
+    if (point.name == "copy" && point.bytes >= kUncached) best = std::max(best, rate);
+    if (point.bytes > largest || (point.bytes == largest && rate > ofLargest)) {
+      largest = point.bytes;
+      ofLargest = rate;
+    }
+  }
+  return best > 0 ? best : ofLargest;
+}
+
 void fillPeaks(const core::Profile& profile, core::GpuSpec& gpu) {
-  double bestCopy = 0, bestMemory = 0;
   for (const ProfiledOperation& point : profile.operations) {
     if (!(point.seconds > 0)) continue;
     const double flops =
@@ -32,11 +49,8 @@ void fillPeaks(const core::Profile& profile, core::GpuSpec& gpu) {
     if (is16Bit(point.dtype)) gpu.peakBf16 = std::max(gpu.peakBf16, flops / point.seconds);
     if (point.dtype == core::DType::fp32) gpu.peakFp32 = std::max(gpu.peakFp32, flops / point.seconds);
     if (point.dtype == core::DType::fp8) gpu.peakFp8 = std::max(gpu.peakFp8, flops / point.seconds);
-    const double bandwidth = static_cast<double>(point.bytes) / point.seconds;
-    if (point.name == "copy") bestCopy = std::max(bestCopy, bandwidth);
-    bestMemory = std::max(bestMemory, bandwidth);
   }
-  gpu.hbmBytesPerSecond = bestCopy > 0 ? bestCopy : bestMemory;
+  gpu.hbmBytesPerSecond = memoryRate(profile);
 }
 
 /// A processor's rates that the time of the calibration did not suffice for: the best that was measured, else
@@ -113,9 +127,11 @@ core::ClusterHardware clusterOf(const MachineFacts& facts) {
     gpu.sms = rank.sms;
     gpu.memory = rank.memory;
     gpu.nvlinkBytesPerSecond = rank.nvlinkBytesPerSecond;
-    cluster.nicsPerNode = static_cast<int>(rank.nics.size());
     for (const NicFacts& nic : rank.nics)
       cluster.nicBytesPerSecond = std::max(cluster.nicBytesPerSecond, nic.bytesPerSecond);
+    // Cards that are much slower than the fastest are there for other things than training.
+    for (const NicFacts& nic : rank.nics)
+      if (2 * nic.bytesPerSecond >= cluster.nicBytesPerSecond) ++cluster.nicsPerNode;
     cluster.nvSwitch = rank.nvlinkBytesPerSecond > 0;
   }
   cluster.gpusPerNode = layout.ranksPerNode;

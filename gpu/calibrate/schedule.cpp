@@ -29,8 +29,8 @@ class Planner {
  public:
   Planner(const MachineFacts& facts, const CalibrationOptions& options)
       : options_(options), layout_(jobLayout(facts)), reading_(readingOf(facts)) {
-    memory_ = facts.ranks.empty() ? 0 : facts.ranks.front().memory;
-    for (const RankFacts& rank : facts.ranks) memory_ = std::min(memory_, rank.memory);
+    memory_ = facts.ranks.empty() ? 0 : facts.ranks.front().freeMemory;
+    for (const RankFacts& rank : facts.ranks) memory_ = std::min(memory_, rank.freeMemory);
     // A host executor keeps every element as a float, and a copy while a collective runs.
     memory_ = memory_ <= 0 ? Bytes{1} << 30U : memory_;
     memory_ = reading_ == Reading::shared ? memory_ / 8 : memory_ / 5 * 4;
@@ -43,6 +43,7 @@ class Planner {
     programs();
     if (options_.grids) {
       kernels();
+      groupKernels();
       effects();
       sweeps();
     }
@@ -156,16 +157,32 @@ class Planner {
     for (const auto& [operation, launches] : work.operations)
       add(kPrograms, std::make_unique<OperationMeasurement>(operation, reading_), false).launches = launches;
     for (const ProgramWork::DataKernel& kernel : work.dataKernels) {
-      const ProgramPointer program = kernelProgram(*kernel.program, kernel.kernel, 1);
-      const Bytes bytes = program ? memoryOf(*program) : 0;
-      if (!program || bytes > memory_) {
+      Bytes bytes = 0;
+      if (!fits(kernel, bytes)) {
         note(fmt::format("a kernel of {} cannot be measured: {}", core::formatBytes(bytes),
-                         program ? "its buffers do not fit" : "it names no buffer"));
+                         bytes > 0 ? "its buffers do not fit" : "it names no buffer"));
         continue;
       }
       add(kPrograms, std::make_unique<KernelMeasurement>(kernel.program, kernel.kernel, reading_), false)
           .launches = kernel.launches;
     }
+  }
+
+  /// Whether the kernel can be measured; `bytes`: what its buffers take, 0 where it names one that is not
+  /// there.
+  [[nodiscard]] bool fits(const ProgramWork::DataKernel& kernel, Bytes& bytes) const {
+    const ProgramPointer program = kernelProgram(*kernel.program, kernel.kernel, 1);
+    bytes = program ? memoryOf(*program) : 0;
+    return program && bytes <= memory_;
+  }
+
+  /// Kernels that move data, of models of several sizes.
+  void groupKernels() {
+    if (reading_ == Reading::shared) return;
+    const ProgramWork work = workOf(options_.groupKernels);
+    for (const ProgramWork::DataKernel& kernel : work.dataKernels)
+      if (Bytes bytes = 0; fits(kernel, bytes))
+        add(kCoarse, std::make_unique<KernelMeasurement>(kernel.program, kernel.kernel, reading_));
   }
 
   void addMeeting(const ProgramWork::Communication& c, const Filler& filler) {

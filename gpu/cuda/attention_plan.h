@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "core/base/dtype.h"
@@ -34,34 +35,42 @@ struct AttentionPlan {
   std::int64_t window = 0;
   bool causal = true, backward = false;
   float scale = 1;
-  /// Bytes before each array in the scratch memory. Arrays: [unit][row][width]; keys and values
-  /// [unit][sequence][width]. `scores` and `scoreGradients`: [units of the pass][rows of the pass][pitch].
-  std::int64_t query = 0, key = 0, value = 0, output = 0, outputGradient = 0, queryGradient = 0,
-               keyGradient = 0, valueGradient = 0, scores = 0, scoreGradients = 0, bytes = 0;
+  /// Bytes before each array. Arrays: [unit][row][width]; keys and values [unit][sequence][width]. `scores`
+  /// and `scoreGradients`: [units of the pass][rows of the pass][pitch].
+  std::int64_t query = 0, key = 0, value = 0, outputGradient = 0, operandBytes = 0;  // only read
+  std::int64_t output = 0, queryGradient = 0, keyGradient = 0, valueGradient = 0, scores = 0,
+               scoreGradients = 0, resultBytes = 0;
   std::vector<AttentionPass> passes{};
 };
 
 namespace attention_plan {
 
 inline void placeArrays(AttentionPlan& plan, std::int64_t scoreBytes) {
-  const auto place = [&plan](std::int64_t& where, std::int64_t bytes) {
-    where = plan.bytes;
-    plan.bytes += (bytes + 255) / 256 * 256;
+  const auto placeIn = [](std::int64_t& all, std::int64_t& where, std::int64_t bytes) {
+    where = all;
+    all += (bytes + 255) / 256 * 256;
+  };
+  const auto operand = [&](std::int64_t& where, std::int64_t bytes) {
+    placeIn(plan.operandBytes, where, bytes);
+  };
+  const auto result = [&](std::int64_t& where, std::int64_t bytes) {
+    placeIn(plan.resultBytes, where, bytes);
   };
   const std::int64_t element = core::bytesOf(plan.dtype), rows = plan.units * plan.rowsOfUnit;
   const std::int64_t keys = plan.units * plan.sequence;
-  place(plan.query, rows * plan.width * element);
-  place(plan.key, keys * plan.width * element);
-  place(plan.value, keys * plan.valueWidth * element);
-  place(plan.output, rows * plan.valueWidth * element);
+  operand(plan.query, rows * plan.width * element);
+  operand(plan.key, keys * plan.width * element);
+  operand(plan.value, keys * plan.valueWidth * element);
   if (plan.backward) {
-    place(plan.outputGradient, rows * plan.valueWidth * element);
-    place(plan.queryGradient, rows * plan.width * element);
-    place(plan.keyGradient, keys * plan.width * element);
-    place(plan.valueGradient, keys * plan.valueWidth * element);
-    place(plan.scoreGradients, scoreBytes);
+    operand(plan.outputGradient, rows * plan.valueWidth * element);
+    result(plan.queryGradient, rows * plan.width * element);
+    result(plan.keyGradient, keys * plan.width * element);
+    result(plan.valueGradient, keys * plan.valueWidth * element);
+    result(plan.scoreGradients, scoreBytes);
+  } else {
+    result(plan.output, rows * plan.valueWidth * element);
   }
-  place(plan.scores, scoreBytes);
+  result(plan.scores, scoreBytes);
 }
 
 /// Keys that rows [row, row + rows) of a unit see: all of them unless the rows are of one head.
@@ -120,23 +129,24 @@ struct SoftmaxCall {
   float scale = 1;
 };
 
-/// One pass of `plan` on scratch memory at `data`.
+/// One pass of `plan`.
 template <class Backend>
 class AttentionRun {
  public:
-  AttentionRun(const AttentionPlan& plan, const AttentionPass& pass, void* data, Backend& backend)
-      : plan_(plan), pass_(pass), data_(data), backend_(backend) {
+  AttentionRun(const AttentionPlan& plan, const AttentionPass& pass, const void* operands, void* results,
+               Backend& backend)
+      : plan_(plan), pass_(pass), backend_(backend) {
     const std::int64_t row = pass.unit * plan.rowsOfUnit + pass.row, key = pass.unit * plan.sequence;
-    query_ = rows(plan.query, row, plan.width);
-    output_ = rows(plan.output, row, plan.valueWidth);
-    outputGradient_ = rows(plan.outputGradient, row, plan.valueWidth);
-    queryGradient_ = rows(plan.queryGradient, row, plan.width);
-    key_ = keys(plan.key, key, plan.width);
-    value_ = keys(plan.value, key, plan.valueWidth);
-    keyGradient_ = keys(plan.keyGradient, key, plan.width);
-    valueGradient_ = keys(plan.valueGradient, key, plan.valueWidth);
-    scores_ = {at(plan.scores, 0), plan.pitch, pass.rows * plan.pitch};
-    gradients_ = {at(plan.scoreGradients, 0), plan.pitch, pass.rows * plan.pitch};
+    query_ = rows(operands, plan.query, row, plan.width);
+    outputGradient_ = rows(operands, plan.outputGradient, row, plan.valueWidth);
+    key_ = keys(operands, plan.key, key, plan.width);
+    value_ = keys(operands, plan.value, key, plan.valueWidth);
+    output_ = rows(results, plan.output, row, plan.valueWidth);
+    queryGradient_ = rows(results, plan.queryGradient, row, plan.width);
+    keyGradient_ = keys(results, plan.keyGradient, key, plan.width);
+    valueGradient_ = keys(results, plan.valueGradient, key, plan.valueWidth);
+    scores_ = {at(results, plan.scores, 0), plan.pitch, pass.rows * plan.pitch};
+    gradients_ = {at(results, plan.scoreGradients, 0), plan.pitch, pass.rows * plan.pitch};
   }
 
   device::Status forward() {
@@ -155,22 +165,35 @@ class AttentionRun {
   }
 
  private:
+  template <class Memory>  // void, or const void
   struct Array {
-    void* memory = nullptr;
+    Memory* memory = nullptr;
     std::int64_t width = 0, stride = 0;  // elements of a row, and from unit to unit
   };
+  struct Operand : Array<const void> {
+    Operand() = default;
+    Operand(const Array<const void>& array) : Array<const void>(array) {}
+    Operand(const Array<void>& result) : Array<const void>{result.memory, result.width, result.stride} {}
+  };
+  using Result = Array<void>;
 
-  [[nodiscard]] void* at(std::int64_t array, std::int64_t elements) const {
-    return static_cast<char*>(data_) + array + elements * core::bytesOf(plan_.dtype);
+  template <class Memory>
+  [[nodiscard]] Memory* at(Memory* memory, std::int64_t array, std::int64_t elements) const {
+    using Byte = std::conditional_t<std::is_const_v<Memory>, const char, char>;
+    return static_cast<Byte*>(memory) + array + elements * core::bytesOf(plan_.dtype);
   }
-  [[nodiscard]] Array rows(std::int64_t array, std::int64_t row, std::int64_t width) const {
-    return {at(array, row * width), width, plan_.rowsOfUnit * width};
+  template <class Memory>
+  [[nodiscard]] Array<Memory> rows(Memory* memory, std::int64_t array, std::int64_t row,
+                                   std::int64_t width) const {
+    return {at(memory, array, row * width), width, plan_.rowsOfUnit * width};
   }
-  [[nodiscard]] Array keys(std::int64_t array, std::int64_t key, std::int64_t width) const {
-    return {at(array, key * width), width, plan_.sequence * width};
+  template <class Memory>
+  [[nodiscard]] Array<Memory> keys(Memory* memory, std::int64_t array, std::int64_t key,
+                                   std::int64_t width) const {
+    return {at(memory, array, key * width), width, plan_.sequence * width};
   }
 
-  device::Status multiply(Product p, const Array& a, const Array& b, const Array& d) {
+  device::Status multiply(Product p, const Operand& a, const Operand& b, const Result& d) {
     p.inputs = p.outputs = plan_.dtype;
     p.batch = pass_.units;
     p.pitchA = a.width, p.pitchB = b.width, p.pitchD = d.width;
@@ -178,15 +201,15 @@ class AttentionRun {
     return backend_.multiply(p, Matrices{.a = a.memory, .b = b.memory, .c = d.memory, .d = d.memory});
   }
   /// rows x columns = (rows x width) (columns x width)'
-  device::Status scoresOf(const Array& a, const Array& b, const Array& d) {
+  device::Status scoresOf(const Operand& a, const Operand& b, const Result& d) {
     return multiply({.m = pass_.rows, .n = pass_.columns, .k = a.width, .transposeB = true}, a, b, d);
   }
   /// rows x width = (rows x columns) (columns x width)
-  device::Status rowsOf(const Array& a, const Array& b, const Array& d) {
+  device::Status rowsOf(const Operand& a, const Operand& b, const Result& d) {
     return multiply({.m = pass_.rows, .n = d.width, .k = pass_.columns}, a, b, d);
   }
   /// columns x width (+)= (rows x columns)' (rows x width)
-  device::Status keysOf(const Array& a, const Array& b, const Array& d) {
+  device::Status keysOf(const Operand& a, const Operand& b, const Result& d) {
     const float beta = pass_.first ? 0.0F : 1.0F;
     return multiply({.m = pass_.columns, .n = d.width, .k = pass_.rows, .transposeA = true, .beta = beta}, a,
                     b, d);
@@ -205,18 +228,18 @@ class AttentionRun {
 
   const AttentionPlan& plan_;
   const AttentionPass& pass_;
-  void* data_;
   Backend& backend_;
-  Array query_, output_, outputGradient_, queryGradient_, key_, value_, keyGradient_, valueGradient_, scores_,
-      gradients_;
+  Operand query_, key_, value_, outputGradient_;
+  Result output_, queryGradient_, keyGradient_, valueGradient_, scores_, gradients_;
 };
 
-/// Runs `plan` on scratch memory at `data`. Backend: `Status multiply(const Product&, const Matrices&)` and
+/// Runs `plan`. Backend: `Status multiply(const Product&, const Matrices&)` and
 /// `Status softmax(const SoftmaxCall&)`.
 template <class Backend>
-device::Status runAttention(const AttentionPlan& plan, void* data, Backend&& backend) {
+device::Status runAttention(const AttentionPlan& plan, const void* operands, void* results,
+                            Backend&& backend) {
   for (const AttentionPass& pass : plan.passes) {
-    AttentionRun run(plan, pass, data, backend);
+    AttentionRun run(plan, pass, operands, results, backend);
     device::Status status = plan.backward ? run.backward() : run.forward();
     if (!status.ok()) return status;
   }

@@ -73,10 +73,9 @@ class CudaApi final : public device::Api {
                  Stream stream) override;
 
   Status gemm(const device::GemmCall& call, Stream stream) override;
-  [[nodiscard]] std::size_t attentionScratch(const device::AttentionCall& call) const override;
+  [[nodiscard]] device::OperandBytes attentionMemory(const device::AttentionCall& call) const override;
   Status attention(const device::AttentionCall& call, Stream stream) override;
-  Status touch(void* scratch, std::size_t scratchBytes, core::Bytes read, core::Bytes written,
-               Stream stream) override;
+  Status touch(const device::TouchCall& call, Stream stream) override;
   Status empty(Stream stream) override;
   Status copySegments(const device::CopyCall& call, Stream stream) override;
   Status cast(const void* x, core::DType xType, void* y, core::DType yType, std::int64_t elements, bool add,

@@ -122,8 +122,10 @@ std::string attentionProblem(const device::AttentionCall& call) {
 
 }  // namespace
 
-std::size_t CudaApi::attentionScratch(const device::AttentionCall& call) const {
-  return attentionProblem(call).empty() ? static_cast<std::size_t>(planAttention(call).bytes) : 0;
+device::OperandBytes CudaApi::attentionMemory(const device::AttentionCall& call) const {
+  if (!attentionProblem(call).empty()) return {};
+  const AttentionPlan plan = planAttention(call);
+  return {static_cast<std::size_t>(plan.operandBytes), static_cast<std::size_t>(plan.resultBytes)};
 }
 
 Status CudaApi::attention(const device::AttentionCall& call, Stream stream) {
@@ -131,14 +133,12 @@ Status CudaApi::attention(const device::AttentionCall& call, Stream stream) {
   Current now;
   Status status = current(stream, now);
   if (!status.ok()) return status;
-  return runAttention(planAttention(call), call.data, Backend(*this, now));
+  return runAttention(planAttention(call), call.operands, call.results, Backend(*this, now));
 }
 
-Status CudaApi::touch(void* scratch, std::size_t scratchBytes, core::Bytes read, core::Bytes written,
-                      Stream stream) {
-  return launched("touch kernel", stream, [&](const LaunchContext& context) {
-    return launchTouch(context, scratch, scratchBytes, read, written);
-  });
+Status CudaApi::touch(const device::TouchCall& call, Stream stream) {
+  return launched("touch kernel", stream,
+                  [&](const LaunchContext& context) { return launchTouch(context, call); });
 }
 
 Status CudaApi::empty(Stream stream) {

@@ -28,8 +28,7 @@ struct ReductionScratch {
 };
 
 int launchEmpty(const LaunchContext& context);
-int launchTouch(const LaunchContext& context, void* scratch, std::size_t scratchBytes, std::int64_t read,
-                std::int64_t written);
+int launchTouch(const LaunchContext& context, const device::TouchCall& call);
 int launchCopy(const LaunchContext& context, const device::CopyCall& call);
 int launchCast(const LaunchContext& context, const void* x, core::DType xType, void* y, core::DType yType,
                std::int64_t elements, bool add);

@@ -85,27 +85,25 @@ constexpr std::int64_t partBegin(std::int64_t elements, std::int64_t parts, std:
   return elements / parts * part + std::min(part, elements % parts);
 }
 
-/// How a launch reads and writes so many packs of scratch memory, over and over. Reads and writes have parts
-/// of their own, in proportion, so that none waits for another. All in packs of 16 bytes.
+/// How a launch reads and writes so many packs of two memories, over and over, in rounds: both are done after
+/// equally many. All in packs of 16 bytes.
 struct TouchPlan {
   std::int64_t reads = 0, writes = 0;            // altogether
-  std::int64_t readLength = 0, writeLength = 0;  // of the parts
-  std::int64_t writeBegin = 0;                   // the part for reads begins at pack 0
+  std::int64_t readLength = 0, writeLength = 0;  // of a round
 };
 
-constexpr TouchPlan planTouch(std::int64_t scratchPacks, std::int64_t readBytes, std::int64_t writtenBytes) {
-  TouchPlan plan{.reads = ceilDivide(readBytes, kPackBytes), .writes = ceilDivide(writtenBytes, kPackBytes)};
-  if (plan.reads == 0 || plan.writes == 0) {
-    plan.readLength = plan.reads == 0 ? 0 : scratchPacks;
-    plan.writeLength = plan.writes == 0 ? 0 : scratchPacks;
-    return plan;
-  }
-  const double share =
-      static_cast<double>(plan.reads) / (static_cast<double>(plan.reads) + static_cast<double>(plan.writes));
-  plan.readLength = std::clamp<std::int64_t>(
-      static_cast<std::int64_t>(share * static_cast<double>(scratchPacks)), 1, scratchPacks - 1);
-  plan.writeBegin = plan.readLength;
-  plan.writeLength = scratchPacks - plan.readLength;
+/// Of memories of so many packs; no more than the launch reads and writes where they suffice.
+constexpr TouchPlan planTouch(std::int64_t sourcePacks, std::int64_t targetPacks, std::int64_t readBytes,
+                              std::int64_t writtenBytes) {
+  TouchPlan plan{.reads = ceilDivide(std::max<std::int64_t>(0, readBytes), kPackBytes),
+                 .writes = ceilDivide(std::max<std::int64_t>(0, writtenBytes), kPackBytes)};
+  std::int64_t rounds = 1;
+  if (plan.reads > 0)
+    rounds = std::max(rounds, ceilDivide(plan.reads, std::max<std::int64_t>(1, sourcePacks)));
+  if (plan.writes > 0)
+    rounds = std::max(rounds, ceilDivide(plan.writes, std::max<std::int64_t>(1, targetPacks)));
+  plan.readLength = ceilDivide(plan.reads, rounds);
+  plan.writeLength = ceilDivide(plan.writes, rounds);
   return plan;
 }
 

@@ -55,12 +55,28 @@ struct GemmCall {
 };
 
 /// Scores, causal mask, softmax and values of batch x heads attention; backward: the five products and the
-/// softmax's gradient. `data`: scratch of attentionScratch() bytes whose contents do not matter.
+/// softmax's gradient. `operands` are only read, `results` written (and read back): as many bytes as
+/// attentionMemory() says.
 struct AttentionCall {
   core::DType dtype = core::DType::bf16;
   bool backward = false, causal = true;
   std::int64_t batch = 1, sequence = 0, heads = 1, kvHeads = 1, headDim = 0, headDimValue = 0, window = 0;
-  void* data = nullptr;
+  const void* operands = nullptr;
+  void* results = nullptr;
+};
+
+/// Bytes of what a kernel only reads, and of what it writes.
+struct OperandBytes {
+  std::size_t read = 0, written = 0;
+};
+
+/// One launch that reads `read` bytes of `source`, over again where that is shorter, and writes `written`
+/// bytes of `target`: what was read, or else numbers of its own; never zeros.
+struct TouchCall {
+  const void* source = nullptr;
+  void* target = nullptr;
+  std::size_t sourceBytes = 0, targetBytes = 0;
+  core::Bytes read = 0, written = 0;
 };
 
 /// `count` elements from element `from` of `source` to element `to` of `target`, where both may lie outside
@@ -148,7 +164,7 @@ class Api {
   /// asyncStatus until `busy` is false.
   virtual Status join(Comm& out, int ranks, const UniqueId& id, int rank) = 0;
   virtual Status asyncStatus(Comm comm, bool& busy) = 0;
-  virtual Status leave(Comm comm) = 0;  // after all work is done
+  virtual Status leave(Comm comm) = 0;  // after all work is done; abort() where it fails
   virtual Status abort(Comm comm) = 0;  // now, whatever runs; also the last call, instead of leave
   /// How long calls of communicators may wait for other ranks, in seconds; 600 unless set.
   virtual void limitWaits(double /*seconds*/) {}
@@ -169,11 +185,9 @@ class Api {
 
   // Kernels.
   virtual Status gemm(const GemmCall& call, Stream stream) = 0;
-  [[nodiscard]] virtual std::size_t attentionScratch(const AttentionCall& call) const = 0;
+  [[nodiscard]] virtual OperandBytes attentionMemory(const AttentionCall& call) const = 0;
   virtual Status attention(const AttentionCall& call, Stream stream) = 0;
-  /// Reads and writes so many bytes of scratch memory of `scratchBytes`, over again where that is less.
-  virtual Status touch(void* scratch, std::size_t scratchBytes, core::Bytes read, core::Bytes written,
-                       Stream stream) = 0;
+  virtual Status touch(const TouchCall& call, Stream stream) = 0;
   virtual Status empty(Stream stream) = 0;  // a kernel that does nothing
   virtual Status copySegments(const CopyCall& call, Stream stream) = 0;
   /// y = x, or y = y + x, converting types; sums in fp32.
@@ -197,7 +211,7 @@ class Api {
 };
 
 /// Version of this interface: a plug-in of another one is refused.
-inline constexpr int kApiVersion = 1;
+inline constexpr int kApiVersion = 2;
 
 /// What a plug-in exports with C linkage under these names.
 ///   int vsimDeviceApiVersion();

@@ -74,7 +74,9 @@ void RankCommunicator::join(const RankContext& context, const UniqueId& id,
 }
 
 void RankCommunicator::leave() {
-  if (comm() != nullptr && !dead_.exchange(true)) static_cast<void>(api_.leave(comm()));
+  if (comm() == nullptr || dead_.exchange(true)) return;
+  // Who cannot leave in peace (another rank is gone) leaves without.
+  if (!api_.leave(comm()).ok()) static_cast<void>(api_.abort(comm()));
 }
 
 void RankCommunicator::abort() {

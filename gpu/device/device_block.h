@@ -13,7 +13,8 @@ class DeviceBlock {
     const Status status = context.api.allocate(memory_, bytes);
     if (status.code == kOutOfMemory)
       context.fail(fmt::format("out of memory: {} for {} ({})",
-                               core::formatBytes(static_cast<core::Bytes>(bytes)), what, status.text));
+                               core::formatBytes(static_cast<core::Bytes>(bytes)), what, status.text),
+                   "a run on real hardware needs this beside what `vsim memory` shows of the program");
     context.check(status);
   }
   DeviceBlock(const DeviceBlock&) = delete;

@@ -94,7 +94,8 @@ Result<RankFacts> DeviceMachine::factsOf(int device, int localRank) {
                    .device = facts.name,
                    .computeCapability = facts.computeCapability,
                    .sms = facts.sms,
-                   .memory = free,
+                   .memory = total,
+                   .freeMemory = free,
                    .clockHertz = facts.clockHertz,
                    .nvlinkBytesPerSecond = facts.nvlinkBytesPerSecond,
                    .processorSocket = facts.socket,
@@ -177,7 +178,9 @@ Result<void> DeviceMachine::play(Run& run, int steps) {
 
 Result<core::ExecutionLog> DeviceMachine::gather(Run& run) {
   ProcessLog mine;
+  ownMemory_ = 0;
   for (const auto& rank : run.ranks) {
+    ownMemory_ = std::max(ownMemory_, rank->ownMemory());
     mine.instructionsExecuted += rank->executed();
     mine.ranks.push_back(rank->takeLog());
     contents_.push_back(rank->contents());

@@ -35,7 +35,8 @@ class DeviceMachine : public Machine {
   [[nodiscard]] core::Result<std::string> broadcast(const std::string& text) override {
     return job_.broadcast(text);
   }
-  [[nodiscard]] std::string throttling() override { return clocks_ ? clocks_->take() : std::string(); }
+  [[nodiscard]] ClockReadings clocks() override { return clocks_ ? clocks_->take() : ClockReadings(); }
+  [[nodiscard]] core::Bytes ownMemory() const override { return ownMemory_; }
   /// 1 to 255 steps.
   [[nodiscard]] core::Result<core::ExecutionLog> execute(std::shared_ptr<const core::StepProgram> program,
                                                          int steps) override;
@@ -63,6 +64,7 @@ class DeviceMachine : public Machine {
   std::vector<int> devices_;              // of this process's ranks
   std::vector<DeviceFacts> deviceFacts_;  // of devices_
   int firstRank_ = 0;
+  core::Bytes ownMemory_ = 0;
   std::unique_ptr<Communicators> communicators_;
   std::unique_ptr<ClockWatch> clocks_;
   std::vector<std::map<core::Index, std::vector<float>>> contents_;  // [local rank]

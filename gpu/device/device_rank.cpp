@@ -1,6 +1,7 @@
 #include "gpu/device/device_rank.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "gpu/device/device_rank_parts.h"
 
@@ -92,10 +93,21 @@ void DeviceRank::launch(const Instruction& instruction, Index index) {
   observe(instruction, index);
 }
 
+/// A communicator runs one collective at a time, whatever streams they are on. Libraries see to that, except
+/// where a rank is alone: what is left of a collective then is a copy, in no order with those on other
+/// streams.
+void DeviceRank::awaitTurn(Index group, StreamId stream) {
+  const Index last = std::exchange(lastStreams_[group], stream);
+  if (communicators_[group]->members().size() > 1 || last == kNone || last == stream) return;
+  context_.check(set_.api.record(parts_->marks[last], parts_->streams[last]));
+  context_.check(set_.api.wait(parts_->streams[stream], parts_->marks[last]));
+}
+
 void DeviceRank::communicate(const Instruction& instruction, Index index) {
   const Collective& c = program_.collectives[instruction.operand];
   RankCommunicator& communicator = *communicators_[c.group];
   const Stream stream = parts_->streams[instruction.stream];
+  awaitTurn(c.group, instruction.stream);
   parts_->timer->begin(slice(instruction, index), stream);
   call(c, communicator, instruction.stream);
   parts_->timer->end(stream);
@@ -107,8 +119,8 @@ void DeviceRank::call(const Collective& c, RankCommunicator& communicator, Strea
   const Stream stream = parts_->streams[streamId];
   std::byte *send = nullptr, *receive = nullptr;
   if (timed) {
-    send = static_cast<std::byte*>(parts_->operations->scratch(streamId));
-    receive = send + timedBytes(c).send;
+    send = parts_->operations->operands(streamId);
+    receive = parts_->operations->results(streamId);
   } else {
     const auto place = static_cast<std::int64_t>(communicator.index());
     const bool same = c.input == c.output;
@@ -155,8 +167,7 @@ void DeviceRank::allToAll(const Collective& c, RankCommunicator& communicator, c
   const auto peers = static_cast<std::int64_t>(communicator.members().size());
   const std::int64_t sends = c.sendElements / peers, receives = c.receiveElements / peers;
   const bool inPlace = c.input != kNone && c.input == c.output;
-  std::byte* const target =
-      inPlace ? static_cast<std::byte*>(parts_->operations->scratch(streamId)) : receive;
+  std::byte* const target = inPlace ? parts_->operations->results(streamId) : receive;
   {
     const std::lock_guard lock(communicator.calls);
     if (communicator.dead()) context_.checkStopped();

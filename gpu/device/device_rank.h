@@ -75,6 +75,8 @@ class DeviceRank {
 
   [[nodiscard]] core::RankLog takeLog() { return std::move(log_); }
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
+  /// Bytes of operands and results of kernels, beside the program's buffers.
+  [[nodiscard]] core::Bytes ownMemory() const { return ownMemory_; }
   [[nodiscard]] const std::map<core::Index, std::vector<float>>& contents() const { return contents_; }
   [[nodiscard]] const RankContext& context() const { return context_; }
 
@@ -103,6 +105,7 @@ class DeviceRank {
   void issue(const core::Instruction& instruction, core::Index index);
   void launch(const core::Instruction& instruction, core::Index index);
   void communicate(const core::Instruction& instruction, core::Index index);
+  void awaitTurn(core::Index group, core::StreamId stream);
   void call(const core::Collective& collective, RankCommunicator& communicator, core::StreamId stream);
   void allToAll(const core::Collective& collective, RankCommunicator& communicator, const std::byte* send,
                 std::byte* receive, core::StreamId stream);
@@ -119,12 +122,14 @@ class DeviceRank {
   RankContext context_;
   std::vector<RankCommunicator*> communicators_;  // [group]
   std::unique_ptr<Parts> parts_;
-  std::vector<bool> fresh_;  // [buffer]: nothing issued writes to it since it was allocated
+  std::vector<core::Index> lastStreams_;  // [group]: of its latest collective, kNone before the first
+  std::vector<bool> fresh_;               // [buffer]: nothing issued writes to it since it was allocated
   std::map<std::pair<core::Index, core::Index>, int> gradients_;  // (unit, tensor): launches in this step
   std::deque<Observed> observed_;
   std::map<core::Index, std::vector<float>> contents_;
   core::RankLog log_;
   std::uint64_t executed_ = 0;
+  core::Bytes ownMemory_ = 0;
   int step_ = 0;
   std::atomic<std::uint64_t> at_ = kSettingUp;  // step and instruction being issued
   mutable std::mutex timerMutex_;

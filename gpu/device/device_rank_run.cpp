@@ -19,6 +19,7 @@ DeviceRank::DeviceRank(const Setting& setting)
       program_(setting.plan.program()),
       context_{setting.api, setting.control, setting.rank, setting.device, setting.host, {}},
       communicators_(setting.communicators.of(program_, setting.localRank)),
+      lastStreams_(program_.groups.size(), kNone),
       fresh_(program_.buffers.size(), false) {
   context_.where = [this] { return here(); };
   log_.name = "rank " + std::to_string(setting.rank);
@@ -87,6 +88,8 @@ void DeviceRank::setUp() {
     if (instruction.kind == InstructionKind::release) parts_->memory->release(instruction.operand, 0, 0);
   }
   parts_->operations = std::make_unique<Operations>(context_, program_, set_.facts, parts_->streams);
+  ownMemory_ = parts_->operations->bytes();
+  parts_->memory->setBeside(ownMemory_);
   parts_->data = std::make_unique<DataKernels>(context_, set_.plan, set_.options.seed);
   for (Index unit = 0; unit < program_.units.size(); ++unit) {
     const Index parameters = program_.units[unit].parameters;
@@ -137,21 +140,21 @@ void DeviceRank::drain() {
 }
 
 void DeviceRank::waitFor(Event event) {
-  constexpr int kSpins = 200;
-  constexpr std::chrono::microseconds kLongest{50};
-  auto pause = std::chrono::microseconds(1);
-  for (int spin = 0;; ++spin) {
+  // A sleep ends some 50 us late: none before that is a small part of the wait.
+  constexpr std::chrono::milliseconds kSpinning{2};
+  constexpr std::chrono::microseconds kPause{50};
+  const auto since = std::chrono::steady_clock::now();
+  while (true) {
     bool done = false;
     context_.check(set_.api.query(event, done));
     if (done) return;
     context_.checkStopped();
-    if (spin < kSpins) {
+    if (std::chrono::steady_clock::now() - since < kSpinning) {
       std::this_thread::yield();
       continue;
     }
     poll();
-    std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, kLongest);
+    std::this_thread::sleep_for(kPause);
   }
 }
 
@@ -201,7 +204,7 @@ void DeviceRank::serializeCommunicators() {
   for (core::Slice& slice : log_.slices) {
     const Index group = groupOf(slice);
     if (group == kNone) continue;
-    if (other[group] != nullptr) slice.begin = std::max(slice.begin, other[group]->end);
+    if (other[group] != nullptr) slice.begin = std::min(std::max(slice.begin, other[group]->end), slice.end);
     other[group] = &slice;
   }
 }

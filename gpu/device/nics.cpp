@@ -28,6 +28,13 @@ double firstNumber(const fs::path& file) {
   return in >> value && value > 0 ? value : 0;
 }
 
+/// False where the kernel says that the port has no link: its rate is then that of no data.
+bool linked(const fs::path& port) {
+  std::ifstream in(port / "state");  // "4: ACTIVE", "1: DOWN"
+  std::string state;
+  return !std::getline(in, state) || state.find("ACTIVE") != std::string::npos;
+}
+
 fs::path cardOf(const fs::path& device) {
   std::error_code error;
   return fs::canonical(device / "device", error);
@@ -40,7 +47,8 @@ std::vector<NicFacts> findNics(const std::string& root) {
   std::set<fs::path> cards;
   for (const fs::path& device : entries(fs::path(root) / "sys/class/infiniband")) {
     double bits = 0;
-    for (const fs::path& port : entries(device / "ports")) bits += firstNumber(port / "rate") * 1e9;
+    for (const fs::path& port : entries(device / "ports"))
+      if (linked(port)) bits += firstNumber(port / "rate") * 1e9;
     nics.push_back({device.filename().string(), bits / kBitsPerByte});
     if (const fs::path card = cardOf(device); !card.empty()) cards.insert(card);
   }

@@ -12,7 +12,8 @@ using core::OpKind;
 namespace {
 
 constexpr std::size_t kAlignment = 512;  // of operands, as cudaMalloc aligns
-// More than any cache holds, so that memory-bound kernels find nothing cached.
+// What a memory-bound kernel reads and writes at most before it comes to the same bytes again: more than any
+// cache holds, so that it finds nothing cached.
 constexpr std::int64_t kLargestTouch = std::int64_t{512} << 20U;
 constexpr int kFirstWithFp8 = 89;  // Ada
 
@@ -23,7 +24,8 @@ std::size_t aligned(std::int64_t elements, DType type) {
 
 struct GemmLayout {
   GemmCall call;
-  std::size_t b = 0, c = 0, bytes = 0;  // offsets of the operands; a is at 0
+  std::size_t b = 0;  // offset of it behind a
+  OperandBytes bytes{};
 };
 
 GemmLayout gemmLayout(const Operation& o) {
@@ -40,8 +42,8 @@ GemmLayout gemmLayout(const Operation& o) {
                  .accumulate = o.accumulatesFp32};
   const GemmCall& g = layout.call;
   layout.b = aligned(g.m * g.k, g.dtype);
-  layout.c = layout.b + aligned(g.groups * g.k * g.n, g.dtype);
-  layout.bytes = layout.c + aligned(g.m * g.n, g.accumulate ? DType::fp32 : g.dtype);
+  layout.bytes = {layout.b + aligned(g.groups * g.k * g.n, g.dtype),
+                  aligned(g.m * g.n, g.accumulate ? DType::fp32 : g.dtype)};
   return layout;
 }
 
@@ -58,30 +60,46 @@ AttentionCall attentionCall(const Operation& o) {
           .window = o.window};
 }
 
-struct Touch {
-  core::Bytes read = 0, written = 0;  // of one launch
-  std::size_t scratch = 0;
-};
-
-Touch touchOf(const Operation& o) {
+/// One launch. Where it moves more than kLargestTouch, its memories are as much smaller, both alike.
+TouchCall touchOf(const Operation& o) {
   const std::int64_t launches = std::max(o.count, 1);
-  Touch touch{o.bytesRead / launches, o.bytesWritten / launches, 0};
-  touch.scratch = aligned(std::min(std::max(touch.read, touch.written), kLargestTouch), DType::uint8);
+  TouchCall touch;
+  touch.read = o.bytesRead / launches;
+  touch.written = o.bytesWritten / launches;
+  const double all = static_cast<double>(touch.read) + static_cast<double>(touch.written);
+  const double part = std::min(1.0, static_cast<double>(kLargestTouch) / std::max(all, 1.0));
+  const auto memoryOf = [part](core::Bytes bytes) {
+    return aligned(static_cast<std::int64_t>(part * static_cast<double>(bytes)) + (bytes > 0 ? 1 : 0),
+                   DType::uint8);
+  };
+  touch.sourceBytes = memoryOf(touch.read);
+  touch.targetBytes = memoryOf(touch.written);
   return touch;
 }
 
-std::size_t scratchOf(const Api& api, const Operation& o) {
+OperandBytes operandsOf(const Api& api, const Operation& o) {
   switch (o.kind) {
     case OpKind::gemm:
     case OpKind::groupedGemm:
       return gemmLayout(o).bytes;
     case OpKind::attentionForward:
     case OpKind::attentionBackward:
-      return api.attentionScratch(attentionCall(o));
-    case OpKind::memory:
-      return touchOf(o).scratch;
+      return api.attentionMemory(attentionCall(o));
+    case OpKind::memory: {
+      const TouchCall touch = touchOf(o);
+      return {touch.sourceBytes, touch.targetBytes};
+    }
   }
-  return 0;
+  return {};
+}
+
+/// Memory that collectives use beside the program's buffers.
+OperandBytes operandsOf(const core::Collective& c) {
+  const TimedCollectiveBytes timed = timedBytes(c);
+  if (c.input == core::kNone) return {timed.send, timed.receive};
+  // In-place all-to-alls receive here before they overwrite what they send.
+  if (c.kind == core::CollectiveKind::allToAll && c.input == c.output) return {0, timed.receive};
+  return {};
 }
 
 }  // namespace
@@ -93,44 +111,52 @@ TimedCollectiveBytes timedBytes(const core::Collective& c) {
 Operations::Operations(const RankContext& context, const core::StepProgram& program, const DeviceFacts& facts,
                        const std::vector<Stream>& streams)
     : context_(context), streams_(streams) {
-  std::vector<std::size_t> bytes(streams.size(), 0);
+  std::vector<OperandBytes> bytes(streams.size());
+  std::vector<DType> types(streams.size(), DType::bf16);  // of what is read
   for (const core::Instruction& i : program.step) {
-    std::size_t needed = 0;
+    OperandBytes needed;
     if (i.kind == InstructionKind::kernel) {
       const core::Kernel& kernel = program.kernels[i.operand];
       if (kernel.operation == core::kNone || kernel.role != core::KernelRole::compute) continue;
       const Operation& operation = program.operations[kernel.operation];
-      if (operation.dtype == DType::fp8 && operation.kind != OpKind::memory &&
-          facts.computeCapability < kFirstWithFp8)
-        context.fail(
-            fmt::format("operation {} computes in fp8, which {} (compute capability {}.{}) does not have",
-                        operation.name, facts.name, facts.computeCapability / 10,
-                        facts.computeCapability % 10),
-            "use bf16, or a device of compute capability 8.9 or later");
-      needed = scratchOf(context.api, operation);
+      if (operation.dtype == DType::fp8 && operation.kind != OpKind::memory) {
+        refuseWithoutFp8(operation, facts);
+        types[i.stream] = DType::fp8;
+      }
+      needed = operandsOf(context.api, operation);
     } else if (i.kind == InstructionKind::collective) {
-      // In-place all-to-alls receive here before they overwrite what they send.
-      const core::Collective& c = program.collectives[i.operand];
-      const TimedCollectiveBytes timed = timedBytes(c);
-      if (c.input == core::kNone) needed = timed.send + timed.receive;
-      if (c.kind == core::CollectiveKind::allToAll && c.input != core::kNone && c.input == c.output)
-        needed = timed.receive;
+      needed = operandsOf(program.collectives[i.operand]);
     }
-    bytes[i.stream] = std::max(bytes[i.stream], needed);
+    bytes[i.stream].read = std::max(bytes[i.stream].read, needed.read);
+    bytes[i.stream].written = std::max(bytes[i.stream].written, needed.written);
   }
-  for (std::size_t s = 0; s < streams.size(); ++s) {
-    scratch_.push_back(std::make_unique<DeviceBlock>(
-        context, bytes[s], fmt::format("operands of kernels on stream {}", program.streams[s])));
-    // Ordinary numbers: products of what memory happens to hold take other power, hence other time.
-    const auto elements = static_cast<std::int64_t>(bytes[s]) / core::bytesOf(DType::bf16);
+  // Ordinary numbers: products of zeros, or of what memory happens to hold, take other power, hence other
+  // time. Bytes of fp8 numbers are ordinary numbers of the wider types as well, but not the other way round.
+  const auto make = [&](std::size_t stream, std::size_t size, DType type, const char* what) {
+    auto block = std::make_unique<DeviceBlock>(
+        context, size, fmt::format("{} of kernels on stream {}", what, program.streams[stream]));
+    const auto elements = static_cast<std::int64_t>(size) / core::bytesOf(type);
     if (elements > 0)
-      context.check(
-          context.api.fillSynthetic(scratch_[s]->memory(), DType::bf16, s, 0, elements, streams[s]));
+      context.check(context.api.fillSynthetic(block->memory(), type, stream, 0, elements, streams[stream]));
+    return block;
+  };
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    operands_.push_back(make(s, bytes[s].read, types[s], "operands"));
+    results_.push_back(make(s, bytes[s].written, DType::bf16, "results"));
   }
 }
 
+void Operations::refuseWithoutFp8(const Operation& operation, const DeviceFacts& facts) const {
+  if (facts.computeCapability < kFirstWithFp8)
+    context_.fail(
+        fmt::format("operation {} computes in fp8, which {} (compute capability {}.{}) does not have",
+                    operation.name, facts.name, facts.computeCapability / 10, facts.computeCapability % 10),
+        "use bf16, or a device of compute capability 8.9 or later");
+}
+
 void Operations::launch(const Operation& o, core::StreamId stream) {
-  auto* const scratch = static_cast<std::byte*>(scratch_[stream]->memory());
+  const auto* const operands = static_cast<const std::byte*>(operands_[stream]->memory());
+  void* const results = results_[stream]->memory();
   Api& api = context_.api;
   const int launches = std::max(o.count, 1);
   switch (o.kind) {
@@ -138,30 +164,43 @@ void Operations::launch(const Operation& o, core::StreamId stream) {
     case OpKind::groupedGemm: {
       GemmLayout layout = gemmLayout(o);
       if (layout.call.m == 0 || layout.call.n == 0 || layout.call.k == 0) return;
-      layout.call.a = scratch;
-      layout.call.b = scratch + layout.b;
-      layout.call.c = scratch + layout.c;
+      layout.call.a = operands;
+      layout.call.b = operands + layout.b;
+      layout.call.c = results;
       for (int i = 0; i < launches; ++i) context_.check(api.gemm(layout.call, streams_[stream]));
       return;
     }
     case OpKind::attentionForward:
     case OpKind::attentionBackward: {
       AttentionCall call = attentionCall(o);
-      call.data = scratch;
+      call.operands = operands;
+      call.results = results;
       for (int i = 0; i < launches; ++i) context_.check(api.attention(call, streams_[stream]));
       return;
     }
     case OpKind::memory: {
-      const Touch touch = touchOf(o);
+      TouchCall touch = touchOf(o);
+      touch.source = operands;
+      touch.target = results;
+      // A kernel all the same: what is left of it is its launch.
+      const bool empty = touch.read <= 0 && touch.written <= 0;
       for (int i = 0; i < launches; ++i)
-        context_.check(api.touch(scratch, touch.scratch, touch.read, touch.written, streams_[stream]));
+        context_.check(empty ? api.empty(streams_[stream]) : api.touch(touch, streams_[stream]));
       return;
     }
   }
 }
 
+core::Bytes Operations::bytes() const {
+  std::size_t all = 0;
+  for (const auto* blocks : {&operands_, &results_})
+    for (const auto& block : *blocks) all += block->bytes();
+  return static_cast<core::Bytes>(all);
+}
+
 void Operations::abandon() {
-  for (const auto& block : scratch_) block->abandon();
+  for (const auto* blocks : {&operands_, &results_})
+    for (const auto& block : *blocks) block->abandon();
 }
 
 }  // namespace vsim::gpu::device

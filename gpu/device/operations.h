@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -8,9 +9,10 @@
 
 namespace vsim::gpu::device {
 
-/// Issues compute kernels with operands of the right shapes whose values do not matter. Each stream has one
-/// scratch block, large enough for everything that the program runs on it: operands of kernels, and of
-/// collectives that are only timed. The rank's host thread only.
+/// Issues compute kernels with operands of the right shapes and of ordinary values. Each stream has one block
+/// that kernels, and collectives that are only timed, read and nobody writes, and one that they write: the
+/// numbers that go into a product are the same at every launch, in a calibration and in a step. Both are
+/// large enough for everything that the program runs on the stream. The rank's host thread only.
 class Operations {
  public:
   /// Fails for fp8 products on a device that has none.
@@ -18,16 +20,26 @@ class Operations {
              const std::vector<Stream>& streams);
 
   void launch(const core::Operation& operation, core::StreamId stream);
-  [[nodiscard]] void* scratch(core::StreamId stream) const { return scratch_[stream]->memory(); }
+  /// What collectives without buffers send, and where they receive.
+  [[nodiscard]] std::byte* operands(core::StreamId stream) const {
+    return static_cast<std::byte*>(operands_[stream]->memory());
+  }
+  [[nodiscard]] std::byte* results(core::StreamId stream) const {
+    return static_cast<std::byte*>(results_[stream]->memory());
+  }
+  /// Of all blocks.
+  [[nodiscard]] core::Bytes bytes() const;
   void abandon();
 
  private:
+  void refuseWithoutFp8(const core::Operation& operation, const DeviceFacts& facts) const;
+
   const RankContext& context_;
   const std::vector<Stream>& streams_;
-  std::vector<std::unique_ptr<DeviceBlock>> scratch_;  // [stream]
+  std::vector<std::unique_ptr<DeviceBlock>> operands_, results_;  // [stream]
 };
 
-/// Bytes of the send and the receive buffer of a collective without buffers, which lie one after the other.
+/// Bytes of the send and the receive buffer of a collective without buffers.
 struct TimedCollectiveBytes {
   std::size_t send = 0, receive = 0;
 };

@@ -63,10 +63,15 @@ void RankMemory::exhausted(Index buffer) {
   const core::MemoryModel::Totals totals = memory_->totals();
   Bytes free = 0, total = 0;
   static_cast<void>(context_.api.memoryInfo(free, total));
-  context_.fail(fmt::format("out of memory: buffer '{}' of {} does not fit; {} are allocated, {} reserved, "
+  const std::string beside =
+      beside_ > 0
+          ? fmt::format(", {} hold operands and results of kernels, which no training has beside its buffers",
+                        core::formatBytes(beside_))
+          : std::string();
+  context_.fail(fmt::format("out of memory: buffer '{}' of {} does not fit; {} are allocated, {} reserved{}, "
                             "{} of the device's {} are free",
                             nameOf(buffer), core::formatBytes(program_.buffers[buffer].bytes()),
-                            core::formatBytes(totals.allocated), core::formatBytes(totals.reserved),
+                            core::formatBytes(totals.allocated), core::formatBytes(totals.reserved), beside,
                             core::formatBytes(free), core::formatBytes(total)),
                 "`vsim memory` shows what fills the memory, `vsim tune` looks for what fits");
 }

@@ -26,6 +26,9 @@ class RankMemory {
   /// Fails when the buffer is not live.
   [[nodiscard]] std::byte* at(core::Index buffer) const;
 
+  /// Device memory that the executor holds beside the program's buffers: said when those do not fit.
+  void setBeside(core::Bytes bytes) { beside_ = bytes; }
+
   void beginStep(core::Picoseconds time);
   /// Puts the events and peaks into the log.
   void finish(core::RankLog& log);
@@ -71,6 +74,7 @@ class RankMemory {
   std::array<core::Bytes, 9> byCategory_{};
   core::MemoryPeak peak_, stepPeak_;
   std::int64_t retriesBeforeStep_ = 0;
+  core::Bytes beside_ = 0;
   std::vector<core::MemoryEvent> log_;
 };
 

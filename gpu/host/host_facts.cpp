@@ -95,7 +95,7 @@ RankFacts hostFacts(const fs::path& root) {
   facts.device = field(root / "proc/cpuinfo", "model name");
   if (facts.device.empty()) facts.device = "processor";
   facts.sms = usableCores();
-  facts.memory = availableMemory(root);
+  facts.memory = facts.freeMemory = availableMemory(root);
   facts.clockHertz = clockHertz(root);
   facts.nics = networkCards(root);
   unsigned core = 0, node = 0;

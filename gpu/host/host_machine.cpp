@@ -119,7 +119,8 @@ Result<void> HostMachine::start(const HostMachineOptions& options) {
   const auto onHost = std::ranges::count(wanted.hosts, own.host);
   const core::Bytes ofHost = options.memory > 0 ? options.memory : own.memory / 5 * 4;
   wanted.memoryLimit = ofHost / onHost * ranks();
-  for (RankFacts& rank : facts_.ranks) rank.memory /= std::ranges::count(wanted.hosts, rank.host);
+  for (RankFacts& rank : facts_.ranks)
+    rank.memory = rank.freeMemory = rank.memory / std::ranges::count(wanted.hosts, rank.host);
   wanted.namesRank = job_.processes() == 1;
   if (job_.processes() > 1) wanted.onFailure = [job = &job_](const Error& error) { job->fail(error); };
   executor_ = std::make_unique<HostExecutor>(std::move(wanted));

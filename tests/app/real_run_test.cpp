@@ -1,6 +1,7 @@
 #include "app/real_run.h"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "app/calibrate.h"
 #include "app/duration.h"
@@ -241,6 +242,14 @@ TEST_CASE("Calibration of a machine: file name, tables, what is missing", "[app]
   for (const char* words : {"4 ranks of Simulated H200", "measurements in", "busbw(GB/s)", "all_gather",
                             "TFLOP/s", "one launch", "levels that collectives crossed: node", "missing:"})
     CHECK(contains(text, words));
+  // Without a scenario: the kernels of any model, so that none of a profile's users is without.
+  const auto bare = app::calibrateMachine(machine, std::nullopt, {.budgetSeconds = 60}, {});
+  if (!bare) FAIL(core::text(bare.error().errors));
+  std::set<std::string> kernels;
+  for (const core::ProfiledOperation& point : bare->profile.operations) kernels.insert(point.name);
+  for (const char* name : {"adamw", "copy_in", "copy_out", "reduce_copy_in", "grad_cast", "accumulate",
+                           "cast_shard", "cast_gradients", "store_gradients", "copy", "gemm", "attention"})
+    CHECK((kernels.contains(name) ? "" : name) == std::string());
   core::Profile strange;
   strange.gpu = "Ämd / EPYC (tm) ";
   strange.gpus = 2;

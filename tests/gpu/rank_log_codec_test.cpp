@@ -129,6 +129,7 @@ TEST_CASE("facts about ranks survive the way as bytes") {
   a.device = "processor";
   a.computeCapability = 90;
   a.memory = Bytes{1} << 40U;
+  a.freeMemory = Bytes{1} << 39U;
   a.clockHertz = 2.5e9;
   a.nics = {{"eth0", 1.25e9}, {"lo", 0}};
   const auto back = gpu::decodeRankFacts(gpu::encodeRankFacts({a, {}}));
@@ -136,7 +137,7 @@ TEST_CASE("facts about ranks survive the way as bytes") {
   REQUIRE(back->size() == 2);
   const gpu::RankFacts& b = back->front();
   CHECK((b.host == a.host && b.localRank == 3 && b.device == a.device && b.computeCapability == 90));
-  CHECK((b.memory == a.memory && b.clockHertz == a.clockHertz && b.nics.size() == 2));
+  CHECK((b.memory == a.memory && b.freeMemory == a.freeMemory && b.clockHertz == a.clockHertz && b.nics.size() == 2));
   CHECK((b.nics[0].name == "eth0" && b.nics[0].bytesPerSecond == 1.25e9));
 }
 

@@ -26,6 +26,7 @@ nlohmann::json rowsOf(const CheckTable& table) {
         {"name", row.name}, {"state", kStates[static_cast<std::size_t>(row.state)]}, {"text", row.text}};
     if (!row.unit.empty() || row.value != 0) one.update({{"value", row.value}, {"unit", row.unit}});
     if (row.bar > 0) one["bar"] = row.bar;
+    if (row.most > 0) one["most"] = row.most;
     rows.push_back(std::move(one));
   }
   return rows;

@@ -66,11 +66,17 @@ void CheckTable::skip(const std::string& name, const std::string& why) {
 }
 
 void CheckTable::measured(const std::string& name, double value, const std::string& unit, double bar,
-                          const std::string& text) {
-  CheckRow row{.name = name, .state = CheckRow::State::information, .value = value, .unit = unit, .bar = bar};
-  if (bar > 0) row.state = value >= bar ? CheckRow::State::passed : CheckRow::State::failed;
+                          const std::string& text, double most) {
+  CheckRow row{.name = name, .state = CheckRow::State::information, .value = value, .unit = unit};
+  row.bar = bar;
+  row.most = most;
+  const bool good = value >= bar && (most <= 0 || value <= most);
+  if (bar > 0 || most > 0) row.state = good ? CheckRow::State::passed : CheckRow::State::failed;
   row.text = fmt::format("{:.4g} {}", value, unit);
-  if (bar > 0) row.text += fmt::format(" (at least {:.4g})", bar);
+  if (bar > 0 && most > 0)
+    row.text += fmt::format(" ({:.4g} to {:.4g})", bar, most);
+  else if (bar > 0)
+    row.text += fmt::format(" (at least {:.4g})", bar);
   if (!text.empty()) row.text += "; " + text;
   add(std::move(row));
 }

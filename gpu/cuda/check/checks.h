@@ -19,7 +19,8 @@ struct CheckRow {
   std::string text{};  // what was found, or why it was skipped
   double value = 0;    // a measurement; 0: none
   std::string unit{};
-  double bar = 0;  // least value that passes; 0: none
+  double bar = 0;   // least value that passes; 0: none
+  double most = 0;  // largest value that passes; 0: none
 };
 
 /// Rows as they come: printed at once, kept for the JSON. Not thread-safe.
@@ -28,9 +29,9 @@ class CheckTable {
   void add(CheckRow row);
   void result(const std::string& name, bool passed, const std::string& text);
   void skip(const std::string& name, const std::string& why);
-  /// A measurement; `bar` > 0: fails below.
+  /// A measurement; `bar` > 0: fails below; `most` > 0: and above that.
   void measured(const std::string& name, double value, const std::string& unit, double bar,
-                const std::string& text);
+                const std::string& text, double most = 0);
   [[nodiscard]] const std::vector<CheckRow>& rows() const { return rows_; }
   [[nodiscard]] int count(CheckRow::State state) const;
 

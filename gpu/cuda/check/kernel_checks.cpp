@@ -203,12 +203,13 @@ void checkKernels(const CheckContext& c) {
       return {};
     });
   c.check("touch and empty kernels", [&]() -> std::string {
-    DeviceBuffer scratch(c.api, c.stream, DType::uint8, 100'000, 16);
+    DeviceBuffer source(c.api, c.stream, DType::uint8, 100'000, 16),
+        target(c.api, c.stream, DType::uint8, 60'000, 16);
     for (const std::int64_t read : {0, 1, 5'000'000})
       for (const std::int64_t written : {0, 1, 5'000'000})
-        require(c.api.touch(scratch.data(), 100'000, read, written, c.stream));
+        require(c.api.touch({source.data(), target.data(), 100'000, 60'000, read, written}, c.stream));
     require(c.api.empty(c.stream));
-    return guards({&scratch});
+    return guards({&source, &target});
   });
 }
 

@@ -79,24 +79,30 @@ struct AttentionRow {
 
 std::string attentionOf(const CheckContext& c, device::AttentionCall call) {
   const AttentionPlan plan = planAttention(call);
-  if (c.api.attentionScratch(call) != static_cast<std::size_t>(plan.bytes)) return "scratch of another size";
-  DeviceBuffer scratch(c.api, c.stream, DType::uint8, plan.bytes);
+  const device::OperandBytes bytes = c.api.attentionMemory(call);
+  if (bytes.read != static_cast<std::size_t>(plan.operandBytes) ||
+      bytes.written != static_cast<std::size_t>(plan.resultBytes))
+    return "memory of another size";
+  DeviceBuffer operands(c.api, c.stream, DType::uint8, plan.operandBytes),
+      results(c.api, c.stream, DType::uint8, plan.resultBytes);
   const std::int64_t rows = plan.units * plan.rowsOfUnit, keys = plan.units * plan.sequence,
                      s = plan.sequence;
   const auto put = [&](std::int64_t array, std::int64_t elements) {
     auto values = c.randomValues(plan.dtype, elements);
     const auto bytes = encode(plan.dtype, values);
-    require(c.api.copyToDevice(scratch.as<char>() + array, bytes.data(), bytes.size(), c.stream));
+    require(c.api.copyToDevice(operands.as<char>() + array, bytes.data(), bytes.size(), c.stream));
     c.finish();
     return values;
   };
   const auto get = [&](std::int64_t array, std::int64_t elements) {
-    return decode(plan.dtype, scratch.download(array, elements * core::bytesOf(plan.dtype)));
+    return decode(plan.dtype, results.download(array, elements * core::bytesOf(plan.dtype)));
   };
   const std::int64_t d = plan.width, dv = plan.valueWidth;
   const auto q = put(plan.query, rows * d), k = put(plan.key, keys * d), v = put(plan.value, keys * dv);
   const auto g = call.backward ? put(plan.outputGradient, rows * dv) : std::vector<float>{};
-  call.data = scratch.data();
+  const auto before = operands.download(0, plan.operandBytes);
+  call.operands = operands.data();
+  call.results = results.data();
   require(c.api.attention(call, c.stream));
   std::vector<float> o(static_cast<std::size_t>(rows * dv)), gq(static_cast<std::size_t>(rows * d));
   std::vector<double> gk(static_cast<std::size_t>(keys * d)), gv(static_cast<std::size_t>(keys * dv));
@@ -134,7 +140,8 @@ std::string attentionOf(const CheckContext& c, device::AttentionCall call) {
       }
     }
   }
-  if (!scratch.guardsIntact()) return "memory around the scratch was overwritten";
+  if (!operands.guardsIntact() || !results.guardsIntact()) return "memory around was overwritten";
+  if (operands.download(0, plan.operandBytes) != before) return "operands were overwritten";
   constexpr double kTolerance = 0.03;  // values below 1 in bf16, sums of products of rounded numbers
   if (!call.backward) return difference(get(plan.output, rows * dv), o, kTolerance);
   const auto floats = [](const std::vector<double>& x) { return std::vector<float>(x.begin(), x.end()); };

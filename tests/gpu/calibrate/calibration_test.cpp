@@ -4,6 +4,7 @@
 #include <set>
 
 #include "gpu/calibrate/grids.h"
+#include "gpu/calibrate/measured_profile.h"
 #include "gpu/calibrate/measurement_programs.h"
 #include "tests/gpu/calibrate/simulated_machine.h"
 #include "tests/gpu/support/conformance_cases.h"
@@ -182,6 +183,41 @@ TEST_CASE("calibration: the profile says what the machine is and which levels ar
   }
 }
 
+TEST_CASE("calibration: the memory's rate is that of copies which no cache holds") {
+  test::Truth truth = test::simpleTruth();
+  truth.operation = [](const core::Operation& op) {
+    const double bytes = static_cast<double>(op.bytesRead + op.bytesWritten);
+    const double rate = bytes < 100e6 ? 9e12 : 3e12;
+    return core::Cost{.time = core::picosecondsFromSeconds(op.flops / 5e14 + bytes / rate)};
+  };
+  test::SimulatedMachine machine(test::factsOf({1}), truth);
+  const Calibration whole = calibrated(machine, optionsFor(machine));
+  CHECK(whole.profile.hardware->cluster.gpu.hbmBytesPerSecond == Approx(3e12).epsilon(0.05));
+
+  // No memory for large copies: the largest there is.
+  MachineFacts facts = test::factsOf({1});
+  facts.ranks.front().freeMemory = core::Bytes{200} << 20U;
+  test::SimulatedMachine small(facts, truth);
+  const Calibration part = calibrated(small, optionsFor(small));
+  CHECK(part.profile.hardware->cluster.gpu.hbmBytesPerSecond == Approx(9e12).epsilon(0.05));
+  CHECK(part.profile.hardware->cluster.gpu.memory == core::Bytes{66} << 30U);  // all, free or not
+}
+
+TEST_CASE("calibration: cards that are much slower than the fastest are none of the cluster's network") {
+  MachineFacts facts = test::factsOf({2, 2});
+  for (int i = 0; i < 8; ++i) facts.ranks.front().nics.push_back({"mlx5_" + std::to_string(i), 50e9});
+  facts.ranks.front().nics.push_back({"eth0", 3.125e9});
+  facts.ranks.front().nics.push_back({"eth1", 0});
+  CHECK(clusterOf(facts).nicsPerNode == 8);
+  CHECK(clusterOf(facts).nicBytesPerSecond == 50e9);
+  facts.ranks.front().nics[3].bytesPerSecond = 25e9;  // of another generation
+  CHECK(clusterOf(facts).nicsPerNode == 8);
+  facts.ranks.front().nics = {{"eth0", 0}, {"eth1", 0}};  // rates that nobody knows
+  CHECK(clusterOf(facts).nicsPerNode == 2);
+  facts.ranks.front().nics.clear();
+  CHECK(clusterOf(facts).nicsPerNode == 0);
+}
+
 TEST_CASE("calibration: a cut budget is kept and leaves a usable profile") {
   for (const double budget : {0.05, 0.3, 2.0}) {
     INFO(budget << " s");
@@ -241,7 +277,7 @@ TEST_CASE("calibration: progress goes from 0 to 1 and names what is measured") {
 
 TEST_CASE("calibration: sizes beyond the memory are left out") {
   MachineFacts facts = test::factsOf({2});
-  for (RankFacts& rank : facts.ranks) rank.memory = core::Bytes{64} << 20U;
+  for (RankFacts& rank : facts.ranks) rank.freeMemory = core::Bytes{64} << 20U;
   test::SimulatedMachine machine(facts, test::simpleTruth());
   CalibrationOptions options = optionsFor(machine);
   options.largest = core::Bytes{8} << 30U;

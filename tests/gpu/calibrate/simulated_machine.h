@@ -24,7 +24,8 @@ inline gpu::MachineFacts factsOf(const std::vector<int>& hosts, const std::vecto
       r.host = "host" + std::to_string(host);
       r.localRank = rank;
       r.device = "Simulated H200";
-      r.memory = core::Bytes{64} << 30U;
+      r.memory = core::Bytes{66} << 30U;
+      r.freeMemory = core::Bytes{64} << 30U;
       if (!racks.empty()) r.rack = racks[host];
       facts.ranks.push_back(std::move(r));
     }

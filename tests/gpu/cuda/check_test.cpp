@@ -42,6 +42,20 @@ TEST_CASE("vsim-gpu-check: a device that computes what the host computes passes"
   CHECK(device.violations().empty());
 }
 
+TEST_CASE("vsim-gpu-check: a measurement fails below its bar, and above the most where there is one") {
+  CheckTable table;
+  table.measured("free", 1, "GB/s", 0, "");
+  for (const double value : {0.8, 0.95, 1.05, 1.2}) table.measured("at least", value, "", 0.9, "");
+  for (const double value : {0.8, 0.95, 1.05, 1.2}) table.measured("within", value, "", 0.9, "", 1.1);
+  using enum CheckRow::State;
+  const std::vector expected{information, failed, passed, passed, passed, failed, passed, passed, failed};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    INFO(table.rows()[i].text);
+    CHECK(table.rows()[i].state == expected[i]);
+  }
+  CHECK(table.rows()[8].text.find("(0.9 to 1.1)") != std::string::npos);
+}
+
 TEST_CASE("vsim-gpu-check: one wrong element is found, and a broken device is told") {
   WrongScale wrong({.devices = 1});
   CheckTable table;

@@ -357,17 +357,42 @@ TEST_CASE("cuda kernels: softmax and its gradient, masked") {
   }
 }
 
-TEST_CASE("cuda kernels: touch stays inside its scratch memory") {
+TEST_CASE("cuda kernels: touch writes its target alone, with what it read or numbers of its own") {
   for (const std::size_t bytes : {std::size_t{32}, std::size_t{1000}, std::size_t{100'000}})
     for (const std::int64_t read : {0, 1, 5000, 400'000})
       for (const std::int64_t written : {0, 1, 5000, 400'000}) {
-        Guarded scratch(DType::uint8, static_cast<std::int64_t>(bytes), bytes == 32 ? 0 : 5);
-        std::memset(scratch.data(), 0, bytes);
-        REQUIRE(launchTouch(kContext, scratch.data(), bytes, read, written) == 0);
-        CHECK(scratch.surroundingsIntact());
+        const int skew = bytes == 32 ? 0 : 5;
+        const auto size = static_cast<std::int64_t>(bytes);
+        Guarded source(DType::uint8, size, skew), target(DType::uint8, size, skew);
+        REQUIRE(launchFillSynthetic(kContext, source.as<char>() + (skew == 0 ? 0 : 11), DType::bf16, 3, 0,
+                                    (size - 16) / 2) == 0);
+        std::vector<std::uint8_t> before(bytes);
+        std::memcpy(before.data(), source.data(), bytes);
+        std::memset(target.data(), 0, bytes);
+        REQUIRE(launchTouch(kContext, {source.data(), target.data(), bytes, bytes, read, written}) == 0);
+        CHECK(source.surroundingsIntact());
+        CHECK(target.surroundingsIntact());
+        CHECK(std::memcmp(before.data(), source.data(), bytes) == 0);
+        const auto* const all = target.as<std::uint8_t>();
+        const auto zeros = std::count(all, all + bytes, std::uint8_t{0});
+        CHECK((zeros == size) == (written == 0));
+        // Numbers have few bytes that are zero: far fewer than two in 16.
+        const std::int64_t packs = (size - (skew == 0 ? 0 : 11)) / 16;
+        const std::int64_t filled = planTouch(packs, packs, read, written).writeLength;
+        CHECK(zeros <= size - filled * 14);
       }
   std::vector<std::uint8_t> small(40);
-  CHECK(launchTouch(kContext, small.data(), 8, 100, 0) == kInvalidValue);
-  CHECK(launchTouch(kContext, small.data(), 8, 0, 0) == 0);
+  CHECK(launchTouch(kContext, {small.data(), small.data(), 8, 8, 100, 0}) == kInvalidValue);
+  CHECK(launchTouch(kContext, {small.data(), small.data(), 40, 8, 100, 1}) == kInvalidValue);
+  CHECK(launchTouch(kContext, {small.data(), small.data(), 8, 8, 0, 0}) == 0);
   CHECK(launchEmpty(kContext) == 0);
+}
+
+TEST_CASE("cuda plans: memory traffic is read and written in equally many rounds") {
+  const TouchPlan once = planTouch(1000, 1000, 16'000, 8'000);
+  CHECK((once.reads == 1000 && once.readLength == 1000 && once.writes == 500 && once.writeLength == 500));
+  const TouchPlan often = planTouch(100, 1000, 16 * 1000, 16 * 700);
+  CHECK((often.readLength == 100 && often.writeLength == 70));
+  const TouchPlan nothing = planTouch(0, 10, 0, 16 * 100);
+  CHECK((nothing.readLength == 0 && nothing.writeLength == 10));
 }

@@ -140,6 +140,9 @@ TEST_CASE("network cards: rates of InfiniBand ports, Ethernet devices that are o
   };
   link("sys/class/infiniband/mlx5_0", "cards/0");
   root.write("sys/class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)\n");
+  root.write("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
+  root.write("sys/class/infiniband/mlx5_0/ports/2/rate", "10 Gb/sec (4X SDR)\n");
+  root.write("sys/class/infiniband/mlx5_0/ports/2/state", "1: DOWN\n");
   link("sys/class/net/ib0", "cards/0");  // the same card
   link("sys/class/net/eth0", "cards/1");
   root.write("sys/class/net/eth0/speed", "100000\n");

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/real_processes.h"
-#include "tests/gpu/device/program/conformance.h"
+#include "tests/folders.h"
+#include "tests/gpu/device/program/collective_conformance.h"
+#include "tests/gpu/stand_in/stand_in.h"
 
 using namespace vsim;
 using namespace vsim::test;
@@ -100,6 +102,11 @@ TEST_CASE("vsim calibrate on one device: every level of collectives is marked as
   const std::string profile = readFile(here.file("profile.yaml"));
   CHECK_THAT(profile, Contains("measured: []") && Contains("missing: [node, nodes, racks]"));
   CHECK_THAT(done.out + done.err, Contains("clocks throttled: power cap"));
+  CHECK_THAT(profile,
+             Contains("clocks: {rated: 1GHz, processors: 900MHz, lowest: 900MHz, memory: 2GHz, power: "
+                      "300W, highest_power: 300W, celsius: 50}"));
+  CHECK_THAT(done.out, Contains("clocks: processors at 0.9 GHz of 1 GHz (at least 0.9 GHz), memory at 2 GHz, "
+                                "300 W (at most 300 W), 50 C"));
 }
 
 TEST_CASE("two processes as torchrun starts them, one device each: both end alike") {
@@ -156,11 +163,46 @@ TEST_CASE("vsim-device-conformance on one device: every system and option, to th
   CHECK_THAT(done.err, !Contains(kClean));
   const Json json = here.json("rows.json");
   CHECK(json["failed"] == 0);
-  CHECK(json["rows"].size() == conformanceCases().size() * core::systems().size());
+  CHECK(json["rows"].size() == 1 + conformanceCases().size() * core::systems().size());
+  CHECK(json["rows"][0]["case"] == "collectives of groups of one rank");
   for (const Json& row : json["rows"]) {
     CHECK(row["exact"] == true);
     CHECK(row["checked"] > 0);
   }
+}
+
+TEST_CASE("collectives by themselves: groups of one rank and of all devices, and what goes wrong is told") {
+  const auto standIn = std::make_shared<StandIn>();
+  ConformanceOptions options;
+  options.devices = 4;
+  const auto rows = checkCollectives(standIn, options);
+  REQUIRE(rows.size() == 2);
+  for (const ConformanceRow& row : rows) {
+    INFO(row.name << ": " << fmt::format("{}", fmt::join(row.problems, "; ")));
+    CHECK(row.problems.empty());
+    CHECK(row.checked > 3 * 20 * 4 * 1000);
+  }
+  // All kinds twice in place, twice not, in three steps of four ranks, in groups of one and of four.
+  CHECK(standIn->calls("allGather") == 2 * 4 * 3 * 4);
+  CHECK(standIn->calls("broadcast") == 2 * 4 * 3 * 4);
+  CHECK(standIn->calls("join") == 2 * 4);
+  CHECK(standIn->calls("leave") == 2 * 4);
+  CHECK(standIn->calls("registerBuffer") > 0);
+  CHECK(fmt::format("{}", fmt::join(standIn->violations(), "; ")) == "");
+  CHECK(fmt::format("{}", fmt::join(standIn->leaks(), "; ")) == "");
+
+  // A library that moves nothing.
+  struct Idle : StandIn {
+    Status allReduce(const void*, void*, std::size_t, DType, core::ReduceOp, Comm, Stream) override {
+      return {};
+    }
+  };
+  options.devices = 1;
+  const auto bad = checkCollectives(std::make_shared<Idle>(), options);
+  REQUIRE(bad.size() == 1);
+  INFO(fmt::format("{}", fmt::join(bad.front().problems, "; ")));
+  REQUIRE(bad.front().problems.size() == 1);
+  CHECK_THAT(bad.front().problems.front(), Contains("all_reduce of bf16, two buffers: element 0"));
 }
 
 TEST_CASE("vsim-device-conformance without a plug-in or device says what is missing") {
@@ -178,6 +220,29 @@ TEST_CASE("vsim-device-conformance without a plug-in or device says what is miss
   }());
   CHECK(broken.exitCode == 1);
   CHECK_THAT(broken.out, Contains("FAILED") && Contains("unknown error (999)"));
+}
+
+TEST_CASE("tests/gpu/run: a budget that is none, a plug-in without devices, libraries that are not there") {
+  const std::string script = VSIM_SOURCE_DIR "/tests/gpu/run";
+  const auto run = [&](const std::vector<std::string>& arguments) { return runProcess(script, arguments); };
+  for (const char* budget : {"5", "m", "0m", "1.2.3h", "-5m", "5d"}) {
+    const auto done = run({"--budget", budget});
+    INFO(budget << done.err);
+    CHECK(done.exitCode == 2);
+    CHECK_THAT(done.err, Contains("is no time"));
+  }
+  CHECK(run({"--plugin", VSIM_STAND_IN_FOLDER}).exitCode == 2);
+  CHECK(run({"--gpus", "2"}).exitCode == 2);
+
+  const TemporaryFolder package;
+  std::filesystem::create_directories(package / "bin");
+  std::filesystem::copy("/bin/true", package / "bin/vsim-gpu-check");
+  std::filesystem::copy(VSIM_TEST_PLUGINS "/libvsim_test_needs_absent.so", package / "bin/libvsim_cuda.so");
+  const auto lacks = run({"--prebuilt", package.path(), "--plugin", package / "bin", "--gpus", "1"});
+  INFO(lacks.out << lacks.err);
+  CHECK(lacks.exitCode == 1);
+  CHECK_THAT(lacks.err, Contains("lacks libvsim_test_absent.so") && Contains("--with-cuda-libraries"));
+  CHECK_FALSE(std::filesystem::exists(package / "results/gpu_checks.json"));
 }
 
 TEST_CASE("conformance cases fit on fewer devices, with the options that they are for") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "core/optim/optimizer.h"
 #include "gpu/elements.h"
@@ -41,6 +42,14 @@ void squaredNorm(const void* x, DType type, std::int64_t elements, float* sum) {
 }
 
 void fillSynthetic(void* x, DType type, std::uint64_t base, std::int64_t first, std::int64_t elements) {
+  if (type == DType::fp8) {  // numbers of its size; nobody computes with them
+    auto* const codes = static_cast<std::uint8_t*>(x);
+    for (std::int64_t i = 0; i < elements; ++i) {
+      const float value = gpu::valueOfBase(base, first + i);
+      codes[i] = static_cast<std::uint8_t>((value < 0 ? 0x80 : 0) | std::lrint(std::fabs(value) * 0x37));
+    }
+    return;
+  }
   for (std::int64_t i = 0; i < elements; ++i) storeElement(type, x, i, gpu::valueOfBase(base, first + i));
 }
 
@@ -68,6 +77,19 @@ void quantize(const gpu::device::QuantizeCall& call) {
       call.codes[i] =
           unit == 0 ? std::int8_t{0} : static_cast<std::int8_t>(std::lrint(call.values[i] / unit));
   }
+}
+
+void spoil(void* memory, std::size_t bytes) {
+  if (bytes > 0) std::memset(memory, 0xff, bytes);
+}
+
+bool spoiled(const void* memory, std::size_t bytes) {
+  constexpr std::size_t kLooks = 64;
+  const auto* const halves = static_cast<const std::uint16_t*>(memory);
+  const std::size_t count = bytes / sizeof(std::uint16_t), step = std::max<std::size_t>(1, count / kLooks);
+  for (std::size_t i = 0; i < count; i += step)
+    if (halves[i] == 0xffffU) return true;
+  return false;
 }
 
 void dequantize(const gpu::device::QuantizeCall& call, float* values) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "gpu/device/api.h"
 
 namespace vsim::test {
@@ -12,6 +14,10 @@ void squaredNorm(const void* x, core::DType type, std::int64_t elements, float* 
 void fillSynthetic(void* x, core::DType type, std::uint64_t base, std::int64_t first, std::int64_t elements);
 void adamW(const gpu::device::AdamWCall& call);
 void quantize(const gpu::device::QuantizeCall& call);
+/// Fills with NaNs of every type.
+void spoil(void* memory, std::size_t bytes);
+/// Whether some of it (looked for here and there) was spoiled, or allocated and never written.
+bool spoiled(const void* memory, std::size_t bytes);
 void dequantize(const gpu::device::QuantizeCall& call, float* values);
 
 }  // namespace vsim::test

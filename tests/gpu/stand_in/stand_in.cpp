@@ -118,7 +118,11 @@ Status StandIn::useDevice(int device) {
 Status StandIn::clocks(int device, gpu::device::ClockFacts& out) {
   if (device < 0 || device >= options_.devices)
     return {kInvalidDevice, "clocks: invalid device ordinal (101)"};
-  out = {.smHertz = 1e9, .throttled = options_.throttled};
+  out = {.smHertz = 0.9e9,
+         .memoryHertz = 2e9,
+         .powerWatts = 300,
+         .celsius = 50,
+         .throttled = options_.throttled};
   return {};
 }
 

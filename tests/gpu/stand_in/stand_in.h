@@ -32,9 +32,9 @@ struct StandInOptions {
 
 /// The CUDA runtime, cuBLASLt and NCCL as the device executor sees them, on host memory: streams are threads
 /// and run behind the host, collectives move data between threads or processes, data kernels compute what the
-/// host's reference computes, products and attention do nothing. What a GPU would punish is an error, and a
-/// violation for the test: use of memory or handles that are not there, work on another device than the
-/// thread's, memory or handles left behind.
+/// host's reference computes, products and attention spoil their results. What a GPU would punish is an
+/// error, and a violation for the test: use of memory or handles that are not there, work on another device
+/// than the thread's, memory or handles left behind.
 class StandIn : public gpu::device::Api {
  public:
   using Status = gpu::device::Status;
@@ -91,9 +91,9 @@ class StandIn : public gpu::device::Api {
   Status receive(void*, std::size_t, DType, int peer, Comm, Stream) override;
 
   Status gemm(const gpu::device::GemmCall& call, Stream stream) override;
-  std::size_t attentionScratch(const gpu::device::AttentionCall& call) const override;
+  gpu::device::OperandBytes attentionMemory(const gpu::device::AttentionCall& call) const override;
   Status attention(const gpu::device::AttentionCall& call, Stream stream) override;
-  Status touch(void* scratch, std::size_t bytes, core::Bytes read, core::Bytes written, Stream) override;
+  Status touch(const gpu::device::TouchCall& call, Stream stream) override;
   Status empty(Stream stream) override;
   Status copySegments(const gpu::device::CopyCall& call, Stream stream) override;
   Status cast(const void* x, DType xType, void* y, DType yType, std::int64_t elements, bool add,
@@ -136,6 +136,9 @@ class StandIn : public gpu::device::Api {
   StandInDevice& device(int number) { return *devices_[static_cast<std::size_t>(number)]; }
   Status push(const char* function, Stream stream, std::vector<Range> ranges, std::function<void()> work,
               bool kernel);
+  /// Products, attention, memory traffic: operands must be numbers, the result becomes none.
+  Status compute(const char* function, Stream stream, const std::vector<Range>& operands,
+                 const Range& result);
   Status communicate(const char* function, const CollectiveWork& work, Comm comm, Stream stream);
   Status exchangeWithPeer(const char* function, const PeerWork& work, Comm comm, Stream stream);
   Status issue(const Grouped& group);

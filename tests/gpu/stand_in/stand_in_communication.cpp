@@ -77,11 +77,11 @@ Status StandIn::leave(Comm comm) {
   const auto communicator = communicatorOf(comm);
   if (!communicator) return handleError("leave", "a communicator that does not exist");
   if (!communicator->idle()) violations_.add("leave: work of the communicator has not ended");
-  {
-    const std::lock_guard lock(mutex_);
-    communicators_.erase(comm);
-  }
-  return enter("leave", communicator->device());
+  const Status entered = enter("leave", communicator->device());
+  if (!entered.ok()) return entered;  // it is still there
+  const std::lock_guard lock(mutex_);
+  communicators_.erase(comm);
+  return {};
 }
 
 Status StandIn::abort(Comm comm) {

@@ -1,4 +1,7 @@
-// Kernels of the stand-in: what they touch is checked; data kernels compute, the others do nothing.
+// Kernels of the stand-in: what they touch is checked; data kernels compute, the others spoil what they
+// write.
+
+#include <fmt/format.h>
 
 #include "tests/gpu/stand_in/kernels.h"
 #include "tests/gpu/stand_in/stand_in.h"
@@ -23,26 +26,42 @@ const void* at(const void* memory, std::int64_t element, core::DType type) {
 
 Status StandIn::gemm(const gpu::device::GemmCall& call, Stream stream) {
   const DType out = call.accumulate ? DType::fp32 : call.dtype;
-  return push(
-      "gemm", stream,
-      {{call.a, bytes(call.m * call.k, call.dtype), 16},
-       {call.b, bytes(call.groups * call.k * call.n, call.dtype), 16},
-       {call.c, bytes(call.m * call.n, out), 16}},
-      [] {}, true);
+  return compute("gemm", stream,
+                 {{call.a, bytes(call.m * call.k, call.dtype), 16},
+                  {call.b, bytes(call.groups * call.k * call.n, call.dtype), 16}},
+                 {call.c, bytes(call.m * call.n, out), 16});
 }
 
-std::size_t StandIn::attentionScratch(const gpu::device::AttentionCall& call) const {
-  return bytes(call.batch * call.heads * call.sequence * call.headDim, call.dtype);
+gpu::device::OperandBytes StandIn::attentionMemory(const gpu::device::AttentionCall& call) const {
+  const std::size_t one = bytes(call.batch * call.heads * call.sequence * call.headDim, call.dtype);
+  return {3 * one, call.backward ? 4 * one : 2 * one};
 }
 
 Status StandIn::attention(const gpu::device::AttentionCall& call, Stream stream) {
-  return push(
-      "attention", stream, {{call.data, attentionScratch(call), 16}}, [] {}, true);
+  const gpu::device::OperandBytes memory = attentionMemory(call);
+  return compute("attention", stream, {{call.operands, memory.read, 16}}, {call.results, memory.written, 16});
 }
 
-Status StandIn::touch(void* scratch, std::size_t scratchBytes, core::Bytes, core::Bytes, Stream stream) {
+Status StandIn::touch(const gpu::device::TouchCall& call, Stream stream) {
+  return compute("touch", stream, {{call.source, call.sourceBytes, 16}}, {call.target, call.targetBytes, 16});
+}
+
+Status StandIn::compute(const char* function, Stream stream, const std::vector<Range>& operands,
+                        const Range& result) {
+  std::vector<Range> ranges = operands;
+  ranges.push_back(result);
   return push(
-      "touch", stream, {{scratch, scratchBytes, 16}}, [] {}, true);
+      function, stream, std::move(ranges),
+      [this, function, operands, result] {
+        for (const Range& operand : operands)
+          if (spoiled(operand.memory, operand.bytes))
+            violations_.add(
+                fmt::format("{} reads what is no number: memory that nobody filled, or results "
+                            "of other kernels",
+                            function));
+        spoil(const_cast<void*>(result.memory), result.bytes);
+      },
+      true);
 }
 
 Status StandIn::empty(Stream stream) {

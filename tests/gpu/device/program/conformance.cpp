@@ -7,6 +7,7 @@
 
 #include "core/program/dag.h"
 #include "tests/gpu/device/checked_run.h"
+#include "tests/gpu/device/program/collective_conformance.h"
 #include "tests/gpu/support/log_checks.h"
 
 namespace vsim::test {
@@ -25,22 +26,6 @@ gpu::device::DeviceOptions deviceOptions(const ConformanceOptions& options, int 
   return result;
 }
 
-void checkLog(const std::shared_ptr<const StepProgram>& program, const ExecutionLog& log,
-              const ConformanceOptions& options, ConformanceRow& row) {
-  const auto note = [&row](const std::string& where, const std::string& problem) {
-    if (!problem.empty()) row.problems.push_back(where + ": " + problem);
-  };
-  const auto dag = ProgramDag::build(*program, kSteps);
-  if (!dag) return note("program", dag.error().text());
-  const ExecutionLog expected = simulatedWithAllocator(program, kSteps);
-  if (log.ranks.size() != static_cast<std::size_t>(row.ranks)) note("log", "not all ranks are there");
-  for (const RankLog& rank : log.ranks) {
-    note(rank.name, difference(expected.ranks.front(), rank));
-    note(rank.name, brokenDependency(*program, *dag, rank, {options.streamClocks, options.hostClock}));
-    if (rank.stepEnd.size() != kSteps) note(rank.name, "not all steps are there");
-  }
-}
-
 void checkCase(const System& system, const ConformanceCase& what,
                const std::shared_ptr<gpu::device::Api>& api, const ConformanceOptions& options,
                ConformanceRow& row) {
@@ -57,10 +42,30 @@ void checkCase(const System& system, const ConformanceCase& what,
   if (row.checked == 0) row.problems.emplace_back("no data was checked");
   for (const std::string& problem : {run.dataProblem(), run.finalProblem()})
     if (!problem.empty()) row.problems.push_back(problem);
-  checkLog(program, *log, options, row);
+  for (std::string& problem : logProblems(program, *log, row.ranks, kSteps, options))
+    row.problems.push_back(std::move(problem));
 }
 
 }  // namespace
+
+std::vector<std::string> logProblems(const std::shared_ptr<const StepProgram>& program,
+                                     const ExecutionLog& log, int ranks, int steps,
+                                     const ConformanceOptions& options) {
+  std::vector<std::string> problems;
+  const auto note = [&](const std::string& where, const std::string& problem) {
+    if (!problem.empty()) problems.push_back(where + ": " + problem);
+  };
+  const auto dag = ProgramDag::build(*program, steps);
+  if (!dag) return {"program: " + dag.error().text()};
+  const ExecutionLog expected = simulatedWithAllocator(program, steps);
+  if (log.ranks.size() != static_cast<std::size_t>(ranks)) note("log", "not all ranks are there");
+  for (const RankLog& rank : log.ranks) {
+    note(rank.name, difference(expected.ranks.front(), rank));
+    note(rank.name, brokenDependency(*program, *dag, rank, {options.streamClocks, options.hostClock}));
+    if (rank.stepEnd.size() != static_cast<std::size_t>(steps)) note(rank.name, "not all steps are there");
+  }
+  return problems;
+}
 
 ConformanceCase fittedTo(const ConformanceCase& what, int devices) {
   ConformanceCase fitted = what;
@@ -82,7 +87,7 @@ ConformanceCase fittedTo(const ConformanceCase& what, int devices) {
 
 std::vector<ConformanceRow> checkConformance(const std::shared_ptr<gpu::device::Api>& api,
                                              const ConformanceOptions& options) {
-  std::vector<ConformanceRow> rows;
+  std::vector<ConformanceRow> rows = checkCollectives(api, options);
   for (const auto& system : systems())
     for (const ConformanceCase& any : conformanceCases()) {
       const ConformanceCase what = fittedTo(any, options.devices);

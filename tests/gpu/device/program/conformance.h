@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/program/execution_log.h"
 #include "gpu/device/api.h"
 #include "tests/gpu/support/conformance_cases.h"
 
@@ -12,7 +13,7 @@ namespace vsim::test {
 
 /// One program on the devices.
 struct ConformanceRow {
-  std::string system, name;
+  std::string system, name;  // "none": collectives by themselves
   int ranks = 1;
   bool exact = false;                   // to the last bit
   std::size_t checked = 0;              // elements of gathered parameters
@@ -33,8 +34,14 @@ struct ConformanceOptions {
 /// more, told by its name.
 [[nodiscard]] ConformanceCase fittedTo(const ConformanceCase& what, int devices);
 
-/// Every system with every case, one device per rank, against the simulator (instructions, memory), the
-/// program (dependencies) and a training without any distribution (data).
+/// What is wrong with the log of an execution: other instructions, order or memory than in the simulator.
+[[nodiscard]] std::vector<std::string> logProblems(const std::shared_ptr<const core::StepProgram>& program,
+                                                   const core::ExecutionLog& log, int ranks, int steps,
+                                                   const ConformanceOptions& options);
+
+/// Collectives by themselves (collective_conformance.h); then every system with every case, one device per
+/// rank, against the simulator (instructions, memory), the program (dependencies) and a training without any
+/// distribution (data).
 [[nodiscard]] std::vector<ConformanceRow> checkConformance(const std::shared_ptr<gpu::device::Api>& api,
                                                            const ConformanceOptions& options);
 
