@@ -9,7 +9,8 @@ TimelineScene::TimelineScene(std::shared_ptr<const TimelineData> data, const cor
       classes_(rankClassesOf(*data_)),
       exposedTimes_(exposedOf(*data_)),
       laneClass_(data_->lanes.size(), 0),
-      bytes_(bytesOfSources(*data_)) {
+      bytes_(bytesOfSources(*data_)),
+      layers_(layerBandsOf(*data_)) {
   for (const LaneColumns& lane : data_->lanes) lanes_.emplace_back(lane);
   for (const Exposed& times : exposedTimes_) {
     exposed_.emplace_back(times.lane);

@@ -6,6 +6,7 @@
 #include "gui/model/area_stats.h"
 #include "gui/model/exposed.h"
 #include "gui/model/lane_index.h"
+#include "gui/model/layer_bands.h"
 #include "gui/model/predicted_slices.h"
 
 namespace vsim::gui {
@@ -30,6 +31,7 @@ class TimelineScene {
   [[nodiscard]] const std::vector<LaneIndex>& communicationLanes() const { return communication_; }
   [[nodiscard]] const std::vector<core::Bytes>& bytes() const { return bytes_; }
 
+  [[nodiscard]] const LayerBands& layers() const { return layers_; }
   /// Null: nothing was predicted.
   [[nodiscard]] const PredictedSlices* predicted() const { return predicted_ ? &*predicted_ : nullptr; }
 
@@ -53,6 +55,7 @@ class TimelineScene {
   std::vector<std::size_t> laneClass_;
   std::vector<TimeRange> steps_;
   std::vector<core::Bytes> bytes_;
+  LayerBands layers_;
   std::optional<PredictedSlices> predicted_;
 };
 

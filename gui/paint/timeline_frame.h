@@ -23,7 +23,7 @@ struct TimeMark {
 
 /// Lengths of the parts around the lanes, pixels.
 struct TimelineMargins {
-  int tree = 230, ruler = 40, heat = 0;
+  int tree = 230, ruler = 54, heat = 0;
 };
 
 /// What one picture of the timeline shows. Plain; what it points to belongs to the caller and lives longer.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kInset = 3;
 constexpr double kNameWidth = 60;  // narrower slices have no name
-constexpr int kStepBand = 16;
+constexpr int kStepBand = 16, kLayerBand = 15;
 
 QColor faint(QColor colour, int alpha) {
   colour.setAlpha(alpha);
@@ -148,12 +148,32 @@ void TimelineOverlay::drawRuler(QPainter& painter) {
           QString("step %1 · %2").arg(s).arg(QString::fromStdString(timeText(steps[s].length()))));
     }
   }
+  drawLayers(painter);
   painter.setClipping(false);
   painter.setPen(palette_.grid);
   painter.drawLine(0, ruler.bottom(), size_.width(), ruler.bottom());
   painter.setPen(palette_.mutedText);
   painter.drawText(QRect(8, 0, frame_.margins.tree - 16, ruler.height() - 4), Qt::AlignBottom | Qt::AlignLeft,
                    QString("%1 slices").arg(frame_.scene->data().slices()));
+}
+
+/// Which layer the compute stream of the first class works for, below the steps.
+void TimelineOverlay::drawLayers(QPainter& painter) {
+  constexpr std::size_t kMost = 4000;  // in view: more are no boundaries any more
+  const LayerBands& layers = frame_.scene->layers();
+  const auto [first, last] = layers.in(frame_.axis.view);
+  if (last - first > kMost) return;
+  const double left = frame_.margins.tree, right = size_.width();
+  for (std::size_t i = first; i < last; ++i) {
+    const QRectF band(QPointF(std::max(x(layers.bands[i].range.begin), left), kStepBand),
+                      QPointF(std::min(x(layers.bands[i].range.end), right), kStepBand + kLayerBand - 1));
+    if (band.width() < 2) continue;
+    painter.fillRect(band.adjusted(0, 0, -1, 0), faint(palette_.mutedText, i % 2 == 0 ? 40 : 70));
+    const QString name = QString::fromStdString(layers.units[layers.bands[i].unit]);
+    if (painter.fontMetrics().horizontalAdvance(name) + 6 > band.width()) continue;
+    painter.setPen(palette_.text);
+    painter.drawText(band, Qt::AlignCenter, name);
+  }
 }
 
 void TimelineOverlay::drawSteps(QPainter& painter) {

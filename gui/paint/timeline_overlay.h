@@ -26,6 +26,7 @@ class TimelineOverlay {
  private:
   void drawTree(QPainter& painter);
   void drawRuler(QPainter& painter);
+  void drawLayers(QPainter& painter);
   void drawSteps(QPainter& painter);
   void drawNames(QPainter& painter);
   void drawNamesOf(QPainter& painter, const TimelineRow& row);
