@@ -18,6 +18,8 @@ constexpr std::string_view kShown[] = {"ALL-GATHER", "REDUCE-SCATTER", "ALL-REDU
                                        "BROADCAST"};
 static_assert(std::size(kShown) == std::size(core::kCollectiveNames));
 
+constexpr std::string_view kComputeHooks[] = {"forward-compute ", "begin backward-compute "};
+
 Index unitOf(const StepProgram& program, const core::Instruction& instruction) {
   if (instruction.kind == InstructionKind::kernel) return program.kernels[instruction.operand].unit;
   if (instruction.kind == InstructionKind::collective) return program.collectives[instruction.operand].unit;
@@ -115,6 +117,24 @@ core::Bytes sliceBytes(const StepProgram& program, Index instruction) {
 std::string sliceUnit(const StepProgram& program, Index instruction) {
   const Index unit = unitOf(program, program.step[instruction]);
   return unit == kNone ? std::string() : program.units[unit].name;
+}
+
+std::vector<std::string> sliceLayers(const StepProgram& program) {
+  std::vector<std::string> layers;
+  layers.reserve(program.step.size());
+  std::string block;
+  for (Index i = 0; i < program.step.size(); ++i) {
+    const core::Instruction& what = program.step[i];
+    if (what.kind == InstructionKind::hook && what.label != kNone)
+      for (const std::string_view begin : kComputeHooks)
+        if (program.labels[what.label].starts_with(begin))
+          block = program.labels[what.label].substr(begin.size());
+    std::string unit = sliceUnit(program, i);
+    const bool computes = what.kind == InstructionKind::kernel && what.phase != core::Phase::optimizer &&
+                          what.phase != core::Phase::reduce && what.phase != core::Phase::setup;
+    layers.push_back(unit.empty() && computes ? block : std::move(unit));
+  }
+  return layers;
 }
 
 bool isConsistent(const core::ExecutionLog& log) {

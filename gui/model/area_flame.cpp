@@ -23,10 +23,6 @@ std::size_t sourcesOf(const TimelineData& data) {
   return data.log ? data.log->program->step.size() : data.names.size();
 }
 
-std::string unitOf(const TimelineData& data, std::size_t source) {
-  return data.log ? traces::sliceUnit(*data.log->program, static_cast<core::Index>(source)) : std::string();
-}
-
 /// Without the unit's name in front, which the bar above says.
 std::string nameOf(const TimelineData& data, std::size_t source, const std::string& unit) {
   std::string name =
@@ -120,10 +116,12 @@ AreaFlame areaFlame(const TimelineData& data, std::span<const LaneIndex> indexes
            1});
   }
   std::array<Units, kSliceClasses> classes;
+  const std::vector<std::string> layers =
+      data.log ? traces::sliceLayers(*data.log->program) : std::vector<std::string>(sums.size());
   for (std::size_t source = 0; source < sums.size(); ++source)
     for (std::size_t kind = 0; kind < kSliceClasses; ++kind)
       if (sums[source][kind].time > 0) {
-        const std::string unit = unitOf(data, source);
+        const std::string& unit = layers[source];
         classes[kind][unit][nameOf(data, source, unit)].add(sums[source][kind]);
       }
   std::map<std::size_t, Units> found;

@@ -15,8 +15,7 @@ std::vector<std::uint32_t> unitsOf(const core::StepProgram& program, std::vector
   std::map<std::string, std::uint32_t> known;
   std::vector<std::uint32_t> units;
   units.reserve(program.step.size());
-  for (core::Index i = 0; i < program.step.size(); ++i) {
-    const std::string name = traces::sliceUnit(program, i);
+  for (const std::string& name : traces::sliceLayers(program)) {
     if (name.empty()) {
       units.push_back(kNoUnit);
       continue;

@@ -7,7 +7,7 @@
 
 namespace vsim::gui {
 
-/// A stretch in which the compute stream works for one unit of the model (a layer, the embedding, the head).
+/// A stretch in which the compute stream works for one part of the model (a layer, the embedding, the loss).
 struct LayerBand {
   TimeRange range;
   std::uint32_t unit = 0;  // index into LayerBands::units

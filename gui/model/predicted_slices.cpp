@@ -2,10 +2,17 @@
 
 #include <algorithm>
 
+#include "core/report/timeline.h"
+
 namespace vsim::gui {
 namespace {
 
 constexpr std::string_view kMeasured = " (measured)", kPredicted = " (predicted)";
+
+/// Hosts issue ahead: a step begins where the one before has ended.
+core::Picoseconds beginOf(const core::RankLog& log, std::size_t step) {
+  return log.stepEnd[step] - core::stepLength(log, step);
+}
 
 /// The slices of the last step, in order of their begin, by stream.
 std::vector<std::vector<core::Slice>> lastStepByStream(const core::RankLog& log, std::size_t streams) {
@@ -37,7 +44,7 @@ PredictedSlices::PredictedSlices(const TimelineData& measured, const core::Execu
   if (program.step.size() != measured.log->program->step.size()) return;
   const core::RankLog& simulated = predicted.ranks[0];
   const auto slices = lastStepByStream(simulated, program.streams.size());
-  const core::Picoseconds begin = simulated.stepBegin[simulated.stepEnd.size() - 1];
+  const core::Picoseconds begin = beginOf(simulated, simulated.stepEnd.size() - 1);
   durations_.assign(program.step.size(), -1);
   for (const auto& stream : slices)
     for (const core::Slice& slice : stream) durations_[slice.instruction] = slice.end - slice.begin;
@@ -46,17 +53,19 @@ PredictedSlices::PredictedSlices(const TimelineData& measured, const core::Execu
     const core::RankLog& rank = measured.log->ranks[static_cast<std::size_t>(track.rankClass)];
     LaneColumns& lane = lanes_[static_cast<std::size_t>(track.lane)];
     core::Picoseconds free = 0;
-    for (std::size_t step = 0; step < std::min(rank.stepBegin.size(), rank.stepEnd.size()); ++step)
+    for (std::size_t step = 0; step < std::min(rank.stepBegin.size(), rank.stepEnd.size()); ++step) {
+      const core::Picoseconds stepBegin = beginOf(rank, step);
       for (const core::Slice& slice : slices[track.stream]) {
         // A predicted step may be longer than the measured one: what would lie in the next step is left out.
-        const core::Picoseconds from = std::max(free, rank.stepBegin[step] + slice.begin - begin);
-        free = std::max(from, rank.stepBegin[step] + slice.end - begin);
-        if (step + 1 < rank.stepBegin.size() && from >= rank.stepBegin[step + 1]) break;
+        const core::Picoseconds from = std::max(free, stepBegin + slice.begin - begin);
+        if (step + 1 < rank.stepEnd.size() && from >= rank.stepEnd[step]) break;
+        free = std::max(from, stepBegin + slice.end - begin);
         lane.begin.push_back(from);
         lane.end.push_back(free);
         lane.kind.push_back(SliceClass::copy);
         lane.source.push_back(slice.instruction);
       }
+    }
   }
 }
 

@@ -94,7 +94,10 @@ class Writer {
     const core::Instruction& what = program.step[instruction_];
     row("phase", std::string(core::kPhaseNames[static_cast<std::size_t>(what.phase)]));
     const std::string unit = traces::sliceUnit(program, instruction_);
-    if (!unit.empty()) row("unit", unit);
+    if (!unit.empty())
+      row("unit", unit);
+    else if (const std::string layer = traces::sliceLayers(program)[instruction_]; !layer.empty())
+      row("layer", layer);
     const auto bytes = static_cast<double>(traces::sliceBytes(program, instruction_));
     if (bytes > 0) row("bytes", bytesText(bytes));
     const double seconds = core::secondsFromPicoseconds(end_ - begin_);

@@ -29,10 +29,10 @@ std::uint32_t found(const std::vector<std::string>& words, const std::string& te
   return mask;
 }
 
-std::string textOf(const core::StepProgram& program, core::Index instruction) {
+std::string textOf(const core::StepProgram& program, core::Index instruction, const std::string& layer) {
   const core::Instruction& what = program.step[instruction];
   if (what.kind != core::InstructionKind::kernel && what.kind != core::InstructionKind::collective) return {};
-  return traces::sliceName(program, instruction) + " " +
+  return traces::sliceName(program, instruction) + " " + layer + " " +
          std::string(core::kPhaseNames[static_cast<std::size_t>(what.phase)]);
 }
 
@@ -46,8 +46,9 @@ SliceSearch::SliceSearch(std::shared_ptr<const TimelineData> data, const std::st
   if (data_->log && data_->log->program) {
     const core::StepProgram& program = *data_->log->program;
     ofSource_.reserve(program.step.size());
+    const std::vector<std::string> layers = traces::sliceLayers(program);
     for (core::Index i = 0; i < program.step.size(); ++i)
-      ofSource_.push_back(found(words, textOf(program, i)));
+      ofSource_.push_back(found(words, textOf(program, i, layers[i])));
   } else {
     for (const std::string& name : data_->names) ofSource_.push_back(found(words, name));
   }

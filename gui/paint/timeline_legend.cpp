@@ -18,7 +18,7 @@ std::vector<SliceClass> classesIn(const TimelineScene& scene) {
 }
 
 void drawTimelineLegend(QPainter& painter, const QRect& room, const std::vector<SliceClass>& classes,
-                        const Palette& palette) {
+                        const Palette& palette, bool predicted) {
   constexpr int kSwatch = 11;
   int left = room.left() + 8;
   const int middle = room.center().y();
@@ -36,6 +36,11 @@ void drawTimelineLegend(QPainter& painter, const QRect& room, const std::vector<
           [&](const QRect& swatch) { painter.fillRect(swatch, palette.slice(kind)); });
   entry("exposed communication",
         [&](const QRect& swatch) { painter.fillRect(swatch, QBrush(palette.exposed, Qt::BDiagPattern)); });
+  if (predicted)
+    entry("predicted", [&](const QRect& swatch) {
+      painter.setPen(palette.text);
+      painter.drawRect(swatch.adjusted(0, 2, -1, -3));
+    });
 }
 
 void drawTimeline(QPainter& painter, QSize size, const TimelineFrame& frame) {

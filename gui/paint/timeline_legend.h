@@ -10,9 +10,10 @@ namespace vsim::gui {
 
 /// Which classes of slices occur in the data.
 [[nodiscard]] std::vector<SliceClass> classesIn(const TimelineScene& scene);
-/// Swatches with names from left to right, cut at the rectangle's end.
+/// Swatches with names from left to right, cut at the rectangle's end. `predicted`: outlines are among the
+/// slices.
 void drawTimelineLegend(QPainter& painter, const QRect& room, const std::vector<SliceClass>& classes,
-                        const Palette& palette);
+                        const Palette& palette, bool predicted);
 
 /// Draws a whole frame, rows and overlay: for export and screenshots.
 void drawTimeline(QPainter& painter, QSize size, const TimelineFrame& frame);

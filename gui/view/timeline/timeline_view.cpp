@@ -34,7 +34,8 @@ class Legend : public QWidget {
     QPainter painter(this);
     const Palette& palette = paletteOf(session_.theme());
     painter.fillRect(rect(), palette.panel);
-    if (canvas_.scene()) drawTimelineLegend(painter, rect(), classes_, palette);
+    if (canvas_.scene())
+      drawTimelineLegend(painter, rect(), classes_, palette, canvas_.scene()->predicted() != nullptr);
   }
 
  private:
@@ -424,7 +425,7 @@ void TimelineView::drawExport(QPainter& painter, QSize size) {
   drawTimeline(painter, inner, frame);
   painter.restore();
   drawTimelineLegend(painter, QRect(0, size.height() - kLegend, size.width(), kLegend),
-                     classesIn(*canvas_->scene()), palette);
+                     classesIn(*canvas_->scene()), palette, frame.predicted != nullptr);
 }
 
 DataTable TimelineView::exportTable() const {

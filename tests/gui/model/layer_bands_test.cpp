@@ -21,8 +21,9 @@ TEST_CASE("layers: bands are in order and hold every kernel of their unit and no
   const auto compute =
       std::ranges::find_if(data->tracks, [](const Track& t) { return t.compute && t.lane >= 0; });
   const LaneColumns& lane = data->lanes[static_cast<std::size_t>(compute->lane)];
+  const std::vector<std::string> layersOf = traces::sliceLayers(*run->logs[0]->program);
   for (std::size_t i = 0; i < lane.size(); ++i) {
-    const std::string unit = traces::sliceUnit(*run->logs[0]->program, lane.source[i]);
+    const std::string& unit = layersOf[lane.source[i]];
     const auto [first, last] = layers.in({lane.begin[i], lane.end[i]});
     if (unit.empty()) {
       CHECK(first == last);
@@ -33,6 +34,7 @@ TEST_CASE("layers: bands are in order and hold every kernel of their unit and no
   }
   const std::set<std::string> names(layers.units.begin(), layers.units.end());
   CHECK(names.size() == layers.units.size());
+  for (const char* name : {"L1", "L2", "L3", "loss"}) CHECK(names.contains(name));
 }
 
 TEST_CASE("layers: ranges before, after and of nothing") {

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/report/timeline.h"
 #include "gui/model/slice_details.h"
 #include "tests/gui/model/opened_scenario.h"
 
@@ -40,7 +41,8 @@ TEST_CASE("predicted slices: each measured step has the last predicted one's, fr
       const LaneColumns& lane = ghosts.lanes()[static_cast<std::size_t>(track.lane)];
       CHECK(std::ranges::is_sorted(lane.begin));
       for (std::size_t step = 0; step < rank.stepEnd.size(); ++step) {
-        const core::Picoseconds begin = rank.stepBegin[step] + slice.begin - simulated.stepBegin[last];
+        const core::Picoseconds begin = rank.stepEnd[step] - core::stepLength(rank, step) + slice.begin -
+                                        (simulated.stepEnd[last] - core::stepLength(simulated, last));
         const auto at = std::ranges::lower_bound(lane.begin, begin) - lane.begin.begin();
         REQUIRE(at < static_cast<std::ptrdiff_t>(lane.size()));
         CHECK(lane.begin[static_cast<std::size_t>(at)] == begin);
