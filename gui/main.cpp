@@ -28,9 +28,15 @@ bool hasDisplay() {
          !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
 }
 
+/// Qt warns of what a machine without a display lacks; what is wrong with a picture is told by the exit code.
+[[maybe_unused]] void tellErrorsOnly(QtMsgType type, const QMessageLogContext&, const QString& text) {
+  if (type == QtCriticalMsg || type == QtFatalMsg) std::fprintf(stderr, "vsim-gui: %s\n", qPrintable(text));
+}
+
 int screenshot(int count, char** words, const gui::Arguments& arguments) {
 #ifdef VSIM_SCREENSHOT
   if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+  qInstallMessageHandler(tellErrorsOnly);
   const QApplication application(count, words);
   return gui::takeScreenshot(arguments.all);
 #else
