@@ -62,9 +62,9 @@ class NullDevice : public gpu::device::Api {
   Status receive(void*, std::size_t, DType, int, Comm, Stream) override { return {}; }
 
   Status gemm(const gpu::device::GemmCall&, Stream) override { return {}; }
-  std::size_t attentionScratch(const gpu::device::AttentionCall&) const override { return 0; }
+  gpu::device::OperandBytes attentionMemory(const gpu::device::AttentionCall&) const override { return {}; }
   Status attention(const gpu::device::AttentionCall&, Stream) override { return {}; }
-  Status touch(void*, std::size_t, core::Bytes, core::Bytes, Stream) override { return {}; }
+  Status touch(const gpu::device::TouchCall&, Stream) override { return {}; }
   Status empty(Stream) override { return {}; }
   Status copySegments(const gpu::device::CopyCall&, Stream) override { return {}; }
   Status cast(const void*, DType, void*, DType, std::int64_t, bool, Stream) override { return {}; }
