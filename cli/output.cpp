@@ -6,20 +6,31 @@
 #include "traces/atomic_file.h"
 
 namespace vsim::cli {
+namespace {
+
+/// Where results and messages go to one place, what was printed first stands first. A failure stays known to
+/// stdout.
+template <class... Arguments>
+void complain(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  std::fflush(stdout);
+  fmt::print(stderr, format, std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace
 
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-void warn(std::string_view text) { fmt::print(stderr, "vsim: warning: {}\n", text); }
+void warn(std::string_view text) { complain("vsim: warning: {}\n", text); }
 
-void note(std::string_view text) { fmt::print(stderr, "vsim: note: {}\n", text); }
+void note(std::string_view text) { complain("vsim: note: {}\n", text); }
 
 int reportWrongInput(const core::Errors& errors) {
-  fmt::print(stderr, "{}\n", core::text(errors));
+  complain("{}\n", core::text(errors));
   return kWrongInput;
 }
 
 int reportFailure(const core::Error& error) {
-  fmt::print(stderr, "vsim: {}\n", error.text());
+  complain("vsim: {}\n", error.text());
   return kFailed;
 }
 
