@@ -12,9 +12,11 @@
 
 namespace vsim::gui {
 
-/// A dependency to draw: from the end of one slice to the begin of another.
+/// A dependency to draw: from the end of one slice to the begin of another; or `together`: one collective on
+/// two ranks.
 struct FlowArrow {
   SliceRef from, to;
+  bool together = false;
 };
 
 struct TimeMark {

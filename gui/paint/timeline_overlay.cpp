@@ -342,6 +342,12 @@ void TimelineOverlay::drawArrows(QPainter& painter) {
   for (const FlowArrow& arrow : frame_.arrows) {
     const QRectF from = sliceRect(arrow.from), to = sliceRect(arrow.to);
     if (from.isEmpty() || to.isEmpty()) continue;
+    if (arrow.together) {
+      painter.setPen(QPen(palette_.critical, 1, Qt::DashLine));
+      painter.drawLine(QPointF(from.left(), from.center().y()), QPointF(to.left(), to.center().y()));
+      painter.setPen(QPen(palette_.critical, 1.5));
+      continue;
+    }
     const QPointF a(from.right(), from.center().y()), b(to.left(), to.center().y());
     const double bend = std::clamp((b.x() - a.x()) / 2, 12.0, 60.0);
     QPainterPath path(a);

@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "gui/model/participants.h"
 #include "gui/paint/palette.h"
 #include "gui/paint/timeline_legend.h"
 #include "gui/view/timeline/timeline_panels.h"
@@ -303,6 +304,9 @@ void TimelineView::updateArrows() {
       }
     }
   }
+  if (slice.valid() && arrows_ != Arrows::off)
+    for (const SliceRef other : participantsOf(*canvas_->scene(), slice))
+      arrows.push_back({slice, other, true});
   const std::size_t all = arrows.size();
   if (arrows.size() > kMostArrows) arrows.resize(kMostArrows);
   change([&](TimelineCanvas::Extras& extras) {
