@@ -1,14 +1,12 @@
 #include <benchmark/benchmark.h>
-#include <time.h>
 
-#include <QGuiApplication>
 #include <QImage>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <random>
 
+#include "bench/gui/frame_times.h"
 #include "gui/model/allocation_list.h"
 #include "gui/paint/memory_plot.h"
 #include "sim/memory/caching_allocator.h"
@@ -19,14 +17,6 @@
 namespace {
 
 using namespace vsim;
-using Clock = std::chrono::steady_clock;
-
-/// Milliseconds of processor time of this thread: what a frame takes on a machine that is not busy.
-double processorTime() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
-}
 
 constexpr std::int64_t kEvents = 5'000'000;
 constexpr core::Index kBuffers = 20'000;
@@ -85,34 +75,6 @@ const gui::MemoryData& data() {
   return made;
 }
 
-class FrameTimes {
- public:
-  template <class Draw>
-  void time(Draw draw) {
-    const auto begin = Clock::now();
-    const double processor = processorTime();
-    draw();
-    processor_.push_back(processorTime() - processor);
-    milliseconds_.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
-  }
-  void report(benchmark::State& state) {
-    std::sort(milliseconds_.begin(), milliseconds_.end());
-    const auto at = [&](double share) {
-      return milliseconds_[static_cast<std::size_t>(share * static_cast<double>(milliseconds_.size() - 1))];
-    };
-    state.counters["p50_ms"] = at(0.5);
-    state.counters["p95_ms"] = at(0.95);
-    state.counters["max_ms"] = milliseconds_.back();
-    std::sort(processor_.begin(), processor_.end());
-    state.counters["cpu_p95_ms"] =
-        processor_[static_cast<std::size_t>(0.95 * static_cast<double>(processor_.size() - 1))];
-    state.counters["cpu_p50_ms"] = processor_[processor_.size() / 2];
-  }
-
- private:
-  std::vector<double> milliseconds_, processor_;
-};
-
 void buildMemory(benchmark::State& state) {
   const auto log = scene();
   for (auto _ : state) {
@@ -125,15 +87,11 @@ void buildMemory(benchmark::State& state) {
 BENCHMARK(buildMemory)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 void memoryZoomAndPan(benchmark::State& state) {
-  if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-  int count = 1;
-  char name[] = "bench", *arguments[] = {name, nullptr};
-  const QGuiApplication application(count, arguments);  // labels need fonts
   const gui::Palette& palette = gui::paletteOf(gui::Theme::light);
   gui::MemoryPlotPainter plot(palette);
   QImage image(kWidth, kHeight / 2, QImage::Format_RGB32);
   const gui::TimeRange whole = data().curve.whole();
-  FrameTimes frames;
+  bench::FrameTimes frames;
   for (auto _ : state) {
     gui::TimeRange view = whole;
     for (int i = 0; i < 400; ++i) {
@@ -152,17 +110,15 @@ BENCHMARK(memoryZoomAndPan)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 void memoryInstants(benchmark::State& state) {
   std::mt19937 random(3);
-  FrameTimes live, map;
+  bench::FrameTimes live, map;
   for (auto _ : state)
     for (int i = 0; i < 100; ++i) {
       const auto event = static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(kEvents));
       live.time([&] { benchmark::DoNotOptimize(gui::liveAfter(data().lifetimes, event)); });
       map.time([&] { benchmark::DoNotOptimize(data().allocator->mapAfter(event)); });
     }
-  live.report(state);
-  const double liveP95 = state.counters["p95_ms"];
-  map.report(state);
-  state.counters["live_p95_ms"] = liveP95;
+  live.report(state, "live_");
+  map.report(state, "map_");
 }
 BENCHMARK(memoryInstants)->Unit(benchmark::kMillisecond)->Iterations(1);
 

@@ -2,24 +2,19 @@
 
 #include <QImage>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <ctime>
 #include <memory>
-#include <string>
 
+#include "bench/gui/frame_times.h"
 #include "bench/gui/synthetic_lanes.h"
 #include "gui/paint/lane_row.h"
 
-// Frames of the timeline at 1920 x 1080 with software rendering. Counters are milliseconds of one frame: p50,
-// p95 and the worst of the path that each benchmark describes; cpu_*: the thread's own time, which a machine
-// shared with others does not stretch.
+// Frames of the timeline's rows at 1920 x 1080 with software rendering: p50, p95 and the worst of the path
+// that each benchmark describes.
 
 namespace {
 
 using namespace vsim;
-using Clock = std::chrono::steady_clock;
-
 constexpr int kWidth = 1920, kHeight = 1080;
 
 struct Scene {
@@ -43,40 +38,6 @@ const Scene& scene(std::size_t slices, std::size_t lanes) {
   return *kept;
 }
 
-class Frames {
- public:
-  template <class Draw>
-  void time(Draw draw) {
-    const auto begin = Clock::now();
-    const double busy = threadMs();
-    draw();
-    busyMs_.push_back(threadMs() - busy);
-    milliseconds_.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
-  }
-  void report(benchmark::State& state) {
-    report(state, milliseconds_, "");
-    report(state, busyMs_, "cpu_");
-  }
-
- private:
-  static double threadMs() {
-    std::timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return 1e3 * static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_nsec);
-  }
-  static void report(benchmark::State& state, std::vector<double>& times, const std::string& prefix) {
-    std::sort(times.begin(), times.end());
-    const auto at = [&](double share) {
-      return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
-    };
-    state.counters[prefix + "p50_ms"] = at(0.5);
-    state.counters[prefix + "p95_ms"] = at(0.95);
-    state.counters[prefix + "max_ms"] = times.back();
-  }
-
-  std::vector<double> milliseconds_, busyMs_;
-};
-
 void drawFrame(const Scene& scene, gui::TimeRange view, gui::LaneRowPainter& painter, QImage& image) {
   const int height = std::max(1, kHeight / static_cast<int>(scene.indexes.size()));
   for (std::size_t l = 0; l < scene.indexes.size(); ++l)
@@ -89,7 +50,7 @@ void frames(benchmark::State& state, int count, View view) {
       scene(static_cast<std::size_t>(state.range(0)), static_cast<std::size_t>(state.range(1)));
   gui::LaneRowPainter painter(gui::paletteOf(gui::Theme::light));
   QImage image(kWidth, kHeight, QImage::Format_RGB32);
-  Frames times;
+  bench::FrameTimes times;
   for (auto _ : state)
     for (int i = 0; i < count; ++i)
       times.time([&] { drawFrame(shown, view(shown.whole, i), painter, image); });

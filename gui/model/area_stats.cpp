@@ -107,16 +107,9 @@ AreaStats areaStats(std::span<const LaneIndex> indexes, std::span<const std::siz
   return stats;
 }
 
-void addOverlap(AreaStats& stats, std::span<const LaneIndex> communication,
-                std::span<const LaneIndex> exposed) {
-  const auto total = [&](std::span<const LaneIndex> lanes) {
-    Picoseconds sum = 0;
-    for (const LaneIndex& lane : lanes)
-      for (const Picoseconds time : lane.busyIn(stats.range)) sum += time;
-    return sum;
-  };
-  stats.communication += total(communication);
-  stats.exposed += total(exposed);
+void addOverlap(AreaStats& stats, const BusyTrack& communication, const BusyTrack& exposed) {
+  stats.communication += communication.busyIn(stats.range);
+  stats.exposed += exposed.busyIn(stats.range);
 }
 
 }  // namespace vsim::gui

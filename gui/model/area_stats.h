@@ -38,7 +38,6 @@ struct AreaStats {
                                   TimeRange range, std::span<const core::Bytes> bytes,
                                   const std::atomic<bool>& cancelled);
 /// Fills in `communication` and `exposed` from the exposed lane and all lanes of each class of ranks.
-void addOverlap(AreaStats& stats, std::span<const LaneIndex> communication,
-                std::span<const LaneIndex> exposed);
+void addOverlap(AreaStats& stats, const BusyTrack& communication, const BusyTrack& exposed);
 
 }  // namespace vsim::gui

@@ -7,21 +7,8 @@
 namespace vsim::gui {
 namespace {
 
-/// Goes on with the last stretch where it is the same collective's.
-void append(LaneColumns& lane, TimeRange range, const core::Slice& slice, SliceClass kind) {
-  if (lane.size() > 0 && lane.end.back() == range.begin && lane.source.back() == slice.instruction) {
-    lane.end.back() = range.end;
-    return;
-  }
-  lane.begin.push_back(range.begin);
-  lane.end.push_back(range.end);
-  lane.kind.push_back(kind);
-  lane.source.push_back(slice.instruction);
-}
-
-/// Adds what `timeline` leaves exposed; `kindOf(slice)`: class of a collective.
-template <class KindOf>
-void addStep(Exposed& out, const core::StepTimeline& timeline, KindOf kindOf) {
+/// Adds what `timeline` leaves exposed.
+void addStep(Exposed& out, const core::StepTimeline& timeline) {
   Exposed::Step step{.range = {timeline.begin, timeline.end}};
   step.length = timeline.end - timeline.begin;
   core::Picoseconds now = timeline.begin;
@@ -32,25 +19,12 @@ void addStep(Exposed& out, const core::StepTimeline& timeline, KindOf kindOf) {
     if (kernel != nullptr) step.compute += length;
     if (collective == nullptr) return;
     step.communication += length;
-    append(out.communication, range, *collective, kindOf(*collective));
+    out.communication.add(range);
     if (kernel != nullptr) return;
     step.exposed += length;
-    append(out.lane, range, *collective, kindOf(*collective));
+    out.lane.add(range);
   });
   out.steps.push_back(step);
-}
-
-SliceClass classOf(const core::StepProgram& program, const core::Slice& slice) {
-  switch (program.collectives[program.step[slice.instruction].operand].kind) {
-    case core::CollectiveKind::allGather:
-      return SliceClass::allGather;
-    case core::CollectiveKind::reduceScatter:
-      return SliceClass::reduceScatter;
-    case core::CollectiveKind::allToAll:
-      return SliceClass::allToAll;
-    default:
-      return SliceClass::allReduce;
-  }
 }
 
 Exposed ofLog(const core::ExecutionLog& log, std::size_t rankClass) {
@@ -58,14 +32,11 @@ Exposed ofLog(const core::ExecutionLog& log, std::size_t rankClass) {
   const core::RankLog& ranks = log.ranks[rankClass];
   const core::StepProgram& program = *log.program;
   const std::size_t steps = std::min(ranks.stepBegin.size(), ranks.stepEnd.size());
-  for (std::size_t step = 0; step < steps; ++step)
-    addStep(result, core::stepTimeline(program, ranks, step),
-            [&](const core::Slice& slice) { return classOf(program, slice); });
+  for (std::size_t step = 0; step < steps; ++step) addStep(result, core::stepTimeline(program, ranks, step));
   return result;
 }
 
-/// A foreign trace as one step, its slices in the form that the report's functions take. `step` holds the
-/// class.
+/// A foreign trace as one step, its slices in the form that the report's functions take.
 Exposed ofTrace(const TimelineData& data, const RankClassTracks& tracks) {
   Exposed result;
   std::size_t size = 0;
@@ -79,10 +50,7 @@ Exposed ofTrace(const TimelineData& data, const RankClassTracks& tracks) {
     if (track.kind != Track::Kind::stream || track.rankClass != data.tracks[tracks.track].rankClass) continue;
     const LaneColumns& lane = data.lanes[static_cast<std::size_t>(track.lane)];
     for (std::size_t i = 0; i < lane.size(); ++i) {
-      slices.push_back({.instruction = lane.source[i],
-                        .step = static_cast<std::uint8_t>(lane.kind[i]),
-                        .begin = lane.begin[i],
-                        .end = lane.end[i]});
+      slices.push_back({.instruction = lane.source[i], .begin = lane.begin[i], .end = lane.end[i]});
       const core::Interval interval{lane.begin[i], lane.end[i], &slices.back()};
       if (interval.begin >= interval.end) continue;
       if (isCommunication(lane.kind[i]))
@@ -93,7 +61,7 @@ Exposed ofTrace(const TimelineData& data, const RankClassTracks& tracks) {
   }
   timeline.comm = core::flatten(std::move(timeline.comm));
   timeline.compute = core::flatten(std::move(timeline.compute));
-  addStep(result, timeline, [](const core::Slice& slice) { return static_cast<SliceClass>(slice.step); });
+  addStep(result, timeline);
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "gui/model/busy_track.h"
 #include "gui/model/timeline_data.h"
 
 namespace vsim::gui {
@@ -20,9 +21,9 @@ struct Exposed {
     core::Picoseconds exposed = 0, communication = 0, compute = 0, length = 0;
     TimeRange range;
   };
-  LaneColumns lane;  // stretches that are exposed; kind and source of the collective that is to blame
-  LaneColumns communication;  // all stretches in which a collective runs, each instant once
-  std::vector<Step> steps;    // completed ones; one without steps: the whole trace
+  Stretches lane;           // that are exposed
+  Stretches communication;  // in which a collective runs, each instant once
+  std::vector<Step> steps;  // completed ones; one without steps: the whole trace
 };
 
 /// One for each class of ranks that `data` shows, same order as rankClassesOf(). Traces of other programs:

@@ -2,14 +2,28 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+
+#include "core/base/error.h"
 
 namespace vsim::gui {
+namespace {
+
+constexpr float kSteps = 65535;
+
+}  // namespace
 
 LaneIndex::LaneIndex(const LaneColumns& lane) : lane_(&lane) {
   if (lane.size() == 0) return;
   span_ = {lane.begin.front(), lane.end.back()};
   buildBlocks();
-  if (lane.size() > kMinCells && !span_.empty()) buildGrid();
+  if (lane.size() > kFewSlices && !span_.empty()) buildGrid();
+}
+
+LaneIndex::LaneIndex(const LaneColumns& lane, TimeRange span, std::vector<ClassShares> cells)
+    : lane_(&lane), span_(span) {
+  VSIM_CHECK(lane.size() == 0 && std::has_single_bit(cells.size()), "cells stand in for slices");
+  buildLevels(std::move(cells));
 }
 
 void LaneIndex::buildBlocks() {
@@ -22,17 +36,26 @@ void LaneIndex::buildBlocks() {
 }
 
 void LaneIndex::buildGrid() {
+  std::vector<ClassShares> shares(std::clamp(std::bit_floor(lane_->size() / 8), kMinCells, kMaxCells));
+  exactShares({span_, static_cast<int>(shares.size())}, shares);
+  buildLevels(std::move(shares));
+}
+
+void LaneIndex::buildLevels(std::vector<ClassShares> shares) {
   constexpr std::size_t kSmallest = 512;
-  std::size_t cells = std::clamp(std::bit_floor(lane_->size() / 4), kMinCells, kMaxCells);
-  levels_.emplace_back(cells);
-  exactShares({span_, static_cast<int>(cells)}, levels_.front());
-  for (cells /= 2; cells >= kSmallest; cells /= 2) {
-    const Cells& fine = levels_.back();
-    Cells coarse(cells);
-    for (std::size_t i = 0; i < cells; ++i)
+  for (;;) {
+    Cells& cells = levels_.emplace_back(shares.size());
+    for (std::size_t i = 0; i < shares.size(); ++i)
+      for (std::size_t c = 0; c < kSliceClasses; ++c) {
+        // Any time at all is at least one step: a lone short slice shows (see LaneRowPainter).
+        const float share = std::min(shares[i].of[c], 1.0F);
+        if (share > 1e-9F) cells[i].of[c] = static_cast<std::uint16_t>(std::max(1.0F, share * kSteps + 0.5F));
+      }
+    if (shares.size() / 2 < kSmallest) return;
+    for (std::size_t i = 0; i < shares.size() / 2; ++i)
       for (std::size_t c = 0; c < kSliceClasses; ++c)
-        coarse[i].of[c] = (fine[2 * i].of[c] + fine[2 * i + 1].of[c]) / 2;
-    levels_.push_back(std::move(coarse));
+        shares[i].of[c] = (shares[2 * i].of[c] + shares[2 * i + 1].of[c]) / 2;
+    shares.resize(shares.size() / 2);
   }
 }
 
@@ -75,6 +98,14 @@ BusyTimes LaneIndex::busyBefore(core::Picoseconds time) const {
 
 BusyTimes LaneIndex::busyIn(TimeRange range) const {
   if (range.empty()) return {};
+  if (coarse()) {
+    ClassShares sum;
+    shares({range, 1}, true, {&sum, 1});
+    BusyTimes busy{};
+    for (std::size_t c = 0; c < kSliceClasses; ++c)
+      busy[c] = std::llround(static_cast<double>(sum.of[c]) * static_cast<double>(range.length()));
+    return busy;
+  }
   BusyTimes busy = busyBefore(range.end);
   const BusyTimes before = busyBefore(range.begin);
   for (std::size_t c = 0; c < kSliceClasses; ++c) busy[c] -= before[c];
@@ -102,11 +133,13 @@ std::optional<std::size_t> LaneIndex::sliceAt(core::Picoseconds time, core::Pico
   return best;
 }
 
-/// The coarsest level of which a column still covers four cells; the finest one does with two. Null: none.
+/// The coarsest level of which a column still covers four cells; the finest one does with two, and of a
+/// coarse lane with less. Null: none.
 const LaneIndex::Cells* LaneIndex::levelFor(const TimeAxis& axis) const {
   const double columns = static_cast<double>(axis.width) * static_cast<double>(span_.length()) /
                          static_cast<double>(std::max<core::Picoseconds>(1, axis.view.length()));
-  if (levels_.empty() || static_cast<double>(levels_.front().size()) < 2 * columns) return nullptr;
+  if (levels_.empty()) return nullptr;
+  if (!coarse() && static_cast<double>(levels_.front().size()) < 2 * columns) return nullptr;
   const Cells* found = &levels_.front();
   for (const Cells& level : levels_)
     if (static_cast<double>(level.size()) >= 4 * columns) found = &level;
@@ -117,7 +150,7 @@ void LaneIndex::gridShares(const Cells& cells, const TimeAxis& axis, std::span<C
   const double perCell = static_cast<double>(span_.length()) / static_cast<double>(cells.size());
   const double step = static_cast<double>(axis.view.length()) / axis.width / perCell;
   const double origin = static_cast<double>(axis.view.begin - span_.begin) / perCell;
-  const auto scale = static_cast<float>(1 / step);
+  const auto scale = static_cast<float>(1 / (step * kSteps));
   const auto limit = static_cast<double>(cells.size());
   for (std::size_t x = 0; x < out.size(); ++x) {
     const double from = std::clamp(origin + step * static_cast<double>(x), 0.0, limit);
@@ -125,7 +158,8 @@ void LaneIndex::gridShares(const Cells& cells, const TimeAxis& axis, std::span<C
     ClassShares sum;
     const auto first = static_cast<std::size_t>(from), last = static_cast<std::size_t>(to);
     const auto add = [&](std::size_t cell, float share) {
-      for (std::size_t c = 0; c < kSliceClasses; ++c) sum.of[c] += share * cells[cell].of[c];
+      for (std::size_t c = 0; c < kSliceClasses; ++c)
+        sum.of[c] += share * static_cast<float>(cells[cell].of[c]);
     };
     if (to > from) {
       // From the start of the first cell to `to`, less what lies before `from`.
@@ -168,8 +202,8 @@ void LaneIndex::exactShares(const TimeAxis& axis, std::span<ClassShares> out) co
 }
 
 LaneIndex::Level LaneIndex::shares(const TimeAxis& axis, bool allowGrid, std::span<ClassShares> out) const {
-  const Cells* level = allowGrid ? levelFor(axis) : nullptr;
-  if (lane_->size() == 0 || axis.view.empty())
+  const Cells* level = allowGrid || coarse() ? levelFor(axis) : nullptr;
+  if ((lane_->size() == 0 && level == nullptr) || axis.view.empty())
     std::ranges::fill(out, ClassShares{});
   else if (level != nullptr)
     gridShares(*level, axis, out);
@@ -180,7 +214,7 @@ LaneIndex::Level LaneIndex::shares(const TimeAxis& axis, bool allowGrid, std::sp
 
 std::size_t LaneIndex::bytes() const {
   std::size_t sum = blocks_.size() * sizeof(BusyTimes);
-  for (const Cells& level : levels_) sum += level.size() * sizeof(ClassShares);
+  for (const Cells& level : levels_) sum += level.size() * sizeof(Cell);
   return sum;
 }
 

@@ -25,23 +25,27 @@ struct alignas(16) ClassShares {
 
 /// Answers how busy a lane is in any range of time without looking at every slice.
 ///
-/// Level 1: busy time per class before every 16th slice. A range is then two binary searches and at most 32
-/// slices: exact. 4 bytes a slice.
+/// Level 1: busy time per class before every 32nd slice. A range is then two binary searches and at most 64
+/// slices: exact. 2 bytes a slice.
 /// Level 2: shares in up to kMaxCells equal cells of time and in their halvings: no search at all. Used where
-/// a pixel covers two cells or more; totals are conserved, a pixel's share is approximate. 64 bytes a cell,
-/// one cell for four slices, in lanes of more than kMinCells slices.
+/// a pixel covers two cells or more; totals are conserved, a pixel's share is approximate. 32 bytes a cell,
+/// one cell for eight to sixteen slices, in lanes of more than kFewSlices.
 ///
 /// Building is linear in the slices. Immutable; the columns must outlive it.
 class LaneIndex {
  public:
   explicit LaneIndex(const LaneColumns& lane);
+  /// Of a lane whose slices are still to come, from its shares in equal cells of `span`, a power of two of
+  /// them. All answers are approximate then, and there is no slice to be found.
+  LaneIndex(const LaneColumns& lane, TimeRange span, std::vector<ClassShares> cells);
 
-  static constexpr std::size_t kBlock = 16;
-  static constexpr std::size_t kMinCells = 8192, kMaxCells = 32768;
+  static constexpr std::size_t kBlock = 32;
+  static constexpr std::size_t kFewSlices = 16384, kMinCells = 4096, kMaxCells = 32768;
 
   [[nodiscard]] const LaneColumns& lane() const { return *lane_; }
   [[nodiscard]] TimeRange span() const { return span_; }
   [[nodiscard]] bool hasGrid() const { return !levels_.empty(); }
+  [[nodiscard]] bool coarse() const { return lane_->size() == 0 && hasGrid(); }
 
   /// Exact busy time before `time`. O(log n).
   [[nodiscard]] BusyTimes busyBefore(core::Picoseconds time) const;
@@ -60,18 +64,23 @@ class LaneIndex {
 
   enum class Level : std::uint8_t { exact, grid };
   /// Shares of every column of the axis, `width` entries. Level::grid is taken where it may be used and
-  /// `allowGrid`; answers which one was.
+  /// `allowGrid`, and of coarse lanes always; answers which one was.
   Level shares(const TimeAxis& axis, bool allowGrid, std::span<ClassShares> out) const;
 
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  using Cells = std::vector<ClassShares>;
+  /// Shares in steps of 1/65535: what is painted has 255.
+  struct alignas(16) Cell {
+    std::array<std::uint16_t, kSliceClasses> of{};
+  };
+  using Cells = std::vector<Cell>;
 
   void busyBefore(core::Picoseconds time, std::size_t slice, BusyTimes& out) const;
   [[nodiscard]] std::size_t gallop(core::Picoseconds time, std::size_t from) const;
   void buildBlocks();
   void buildGrid();
+  void buildLevels(std::vector<ClassShares> shares);
   void exactShares(const TimeAxis& axis, std::span<ClassShares> out) const;
   void gridShares(const Cells& cells, const TimeAxis& axis, std::span<ClassShares> out) const;
   [[nodiscard]] const Cells* levelFor(const TimeAxis& axis) const;

@@ -35,6 +35,7 @@ MemoryData::MemoryData(std::shared_ptr<const core::ExecutionLog> log, std::size_
 std::string whyNoMemory(const OpenedRun* run, std::size_t report, std::size_t rankClass) {
   if (run == nullptr) return "No run is open. Open one in the run browser, or a scenario to simulate it.";
   if (run->imported) return "A trace of another program has no memory events. Runs of vsim have them.";
+  if (run->loading) return "Reading the log of this run \u2026";
   if (report >= run->logs.size() || run->logs[report] == nullptr)
     return "The log of this run was not kept, so its memory over time is not known. The summary has its "
            "peak; "

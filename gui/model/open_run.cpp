@@ -42,26 +42,52 @@ core::Result<std::int64_t> storedId(traces::RunStore& store, std::int64_t id) {
   return newest;
 }
 
-Opened openStored(const RunSource& source, const OpenProgress& tell, const OpenCancelled& cancelled) {
+/// All of a stored run but its logs.
+core::Result<OpenedRun> storedRun(traces::RunStore& store, std::int64_t id) {
+  auto stored = store.load(id);
+  if (!stored) return tl::unexpected(stored.error());
+  OpenedRun run;
+  run.title = fmt::format("run {}", id);
+  run.source = fmt::format("run {} in {}", id, store.path());
+  run.store = store.path();
+  run.id = id;
+  run.scenario = std::move(stored->scenario);
+  run.scenarioText = std::move(stored->scenarioText);
+  run.configuration = std::move(stored->configuration);
+  run.command = std::move(stored->command);
+  run.createdSeconds = stored->createdSeconds;
+  run.reports = std::move(stored->reports);
+  if (run.reports.empty())
+    return tl::unexpected(
+        core::Error{.message = fmt::format("run {} is a calibration: it has no step to look at", id),
+                    .hint = "the run browser shows its profile as text"});
+  return run;
+}
+
+/// Whether anything is stored for first pictures. What cannot be read is worked out anew, as if it were not
+/// there.
+bool addLevels(OpenedRun& run, traces::RunStore& store) {
+  bool any = false;
+  for (std::size_t i = 0; i < run.reports.size(); ++i) {
+    auto bytes = store.loadLevels(run.id, static_cast<std::int64_t>(i));
+    run.levels.push_back(bytes ? std::move(*bytes) : std::string());
+    any = any || !run.levels.back().empty();
+  }
+  return any;
+}
+
+Opened openStored(const RunSource& source, const OpenProgress& tell, const OpenCancelled& cancelled,
+                  const OpenPreview& preview) {
   auto store = traces::RunStore::open(source.path, traces::RunStore::Access::readOnly);
   if (!store) return failed(store.error());
   const auto id = storedId(*store, source.id);
   if (!id) return failed(id.error());
-  auto stored = store->load(*id);
+  auto stored = storedRun(*store, *id);
   if (!stored) return failed(stored.error());
-  auto run = std::make_shared<OpenedRun>();
-  run->title = fmt::format("run {}", *id);
-  run->source = fmt::format("run {} in {}", *id, source.path);
-  run->id = *id;
-  run->scenario = std::move(stored->scenario);
-  run->scenarioText = std::move(stored->scenarioText);
-  run->configuration = std::move(stored->configuration);
-  run->command = std::move(stored->command);
-  run->createdSeconds = stored->createdSeconds;
-  run->reports = std::move(stored->reports);
-  if (run->reports.empty())
-    return failed({.message = fmt::format("run {} is a calibration: it has no step to look at", *id),
-                   .hint = "the run browser shows its profile as text"});
+  auto run = std::make_shared<OpenedRun>(std::move(*stored));
+  run->loading = true;
+  if (addLevels(*run, *store) && preview) preview(std::make_shared<const OpenedRun>(*run));
+  run->loading = false;
   for (std::size_t i = 0; i < run->reports.size(); ++i) {
     if (cancelled && cancelled()) return failed({.message = "cancelled"});
     tell(fmt::format("loading run {}", *id),
@@ -129,6 +155,7 @@ Opened simulate(const RunSource& source, const OpenProgress& tell, const OpenCan
     run->id = *id;
     run->title = fmt::format("run {}", *id);
     run->source = fmt::format("run {} in {}", *id, source.storePath);
+    run->store = source.storePath;
   } else {  // the result is there; that it could not be kept is a remark
     run->notes.push_back("the run is not stored: " + id.error().text());
   }
@@ -181,11 +208,12 @@ core::Result<RunSource> sourceOf(const std::string& word, const std::string& sto
   return source;
 }
 
-Opened openRun(const RunSource& source, const OpenProgress& progress, const OpenCancelled& cancelled) {
+Opened openRun(const RunSource& source, const OpenProgress& progress, const OpenCancelled& cancelled,
+               const OpenPreview& preview) {
   const OpenProgress tell = progress ? progress : [](const std::string&, double) {};
   switch (source.kind) {
     case RunSource::Kind::stored:
-      return openStored(source, tell, cancelled);
+      return openStored(source, tell, cancelled, preview);
     case RunSource::Kind::scenario:
       return simulate(source, tell, cancelled);
     case RunSource::Kind::trace:

@@ -34,10 +34,16 @@ using OpenProgress = std::function<void(const std::string& what, double fraction
 /// Asked now and then; true ends the work with the error "cancelled".
 using OpenCancelled = std::function<bool()>;
 
-/// Loads or simulates. Takes from milliseconds to minutes: for background threads. `progress` and `cancelled`
-/// may be empty. Errors: the store's, the scenario's with line and column, the trace's.
+/// Called at most once, before the run is complete: with all that is known before its logs are read
+/// (`loading`).
+using OpenPreview = std::function<void(std::shared_ptr<const OpenedRun>)>;
+
+/// Loads or simulates. Takes from milliseconds to minutes: for background threads. The functions may be
+/// empty; `preview` is called for stored runs of which the first picture is stored, too. Errors: the store's,
+/// the scenario's with line and column, the trace's.
 [[nodiscard]] core::ResultAll<std::shared_ptr<const OpenedRun>> openRun(const RunSource& source,
                                                                         const OpenProgress& progress,
-                                                                        const OpenCancelled& cancelled);
+                                                                        const OpenCancelled& cancelled,
+                                                                        const OpenPreview& preview = {});
 
 }  // namespace vsim::gui

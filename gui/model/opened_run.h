@@ -24,6 +24,12 @@ struct OpenedRun {
   std::vector<std::shared_ptr<const core::ExecutionLog>> logs;  // same length; null: not kept
   std::shared_ptr<const TimelineData> imported;  // slices of a trace of another program; no reports then
   std::vector<std::string> notes;
+  std::string store;  // path of the store that it is in; empty: not stored
+  /// The logs are still being read: another OpenedRun with all of them takes the place of this one.
+  bool loading = false;
+  /// Same length as `reports`, or empty: the first picture of each timeline as it is stored
+  /// (stored_levels.h), not looked into yet; empty: none.
+  std::vector<std::string> levels;
 };
 
 /// Part of the time axis, half open.

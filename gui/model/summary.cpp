@@ -185,7 +185,8 @@ Summary summaryOf(const OpenedRun& run, std::size_t report) {
   if (r.completed) addProvenance(summary, r);
   addCollectives(summary, r, places);
   summary.notes = run.notes;
-  if (!log) summary.notes.push_back("the log of this report is not stored: only its figures are here");
+  if (!log && !run.loading)
+    summary.notes.push_back("the log of this report is not stored: only its figures are here");
   if (r.allocationRetries > 0)
     summary.notes.push_back(fmt::format("the allocator had to give back memory {} times to go on",
                                         core::formatCount(r.allocationRetries)));

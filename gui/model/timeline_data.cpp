@@ -97,7 +97,7 @@ std::string TimelineData::sliceName(std::int64_t lane, std::int64_t slice) const
 }
 
 std::size_t TimelineData::slices() const {
-  return std::accumulate(lanes.begin(), lanes.end(), std::size_t{0},
+  return std::accumulate(lanes.begin(), lanes.end(), toCome,
                          [](std::size_t sum, const LaneColumns& lane) { return sum + lane.size(); });
 }
 

@@ -60,6 +60,7 @@ struct TimelineData {
   std::vector<TimeRange> steps;    // of the slowest class
   TimeRange whole;
   std::shared_ptr<const core::ExecutionLog> log;  // null for traces of other programs
+  std::size_t toCome = 0;  // slices that are still being read: `lanes` are empty and `log` is null until then
 
   [[nodiscard]] std::string sliceName(std::int64_t lane, std::int64_t slice) const;
   [[nodiscard]] std::size_t slices() const;

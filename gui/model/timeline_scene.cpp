@@ -7,23 +7,47 @@ namespace vsim::gui {
 TimelineScene::TimelineScene(std::shared_ptr<const TimelineData> data, const core::ExecutionLog* prediction)
     : data_(std::move(data)),
       classes_(rankClassesOf(*data_)),
-      exposedTimes_(exposedOf(*data_)),
-      laneClass_(data_->lanes.size(), 0),
       bytes_(bytesOfSources(*data_)),
       layers_(layerBandsOf(*data_)) {
+  lanes_.reserve(data_->lanes.size());
   for (const LaneColumns& lane : data_->lanes) lanes_.emplace_back(lane);
-  for (const Exposed& times : exposedTimes_) {
-    exposed_.emplace_back(times.lane);
-    communication_.emplace_back(times.communication);
+  for (Exposed& times : exposedOf(*data_)) {
+    classSteps_.push_back(std::move(times.steps));
+    exposed_.emplace_back(std::move(times.lane));
+    communication_.emplace_back(std::move(times.communication));
   }
-  const Exposed* slowest = nullptr;
-  for (const Exposed& times : exposedTimes_)
-    if (!times.steps.empty() &&
-        (slowest == nullptr || times.steps.back().length > slowest->steps.back().length))
-      slowest = &times;
-  if (slowest != nullptr && data_->log)
-    for (const Exposed::Step& step : slowest->steps) steps_.push_back(step.range);
+  if (data_->log) findSteps();
   if (prediction != nullptr) predicted_.emplace(*data_, *prediction);
+  findLaneClasses();
+}
+
+TimelineScene::TimelineScene(CoarseScene coarse)
+    : data_(std::move(coarse.data)),
+      classes_(rankClassesOf(*data_)),
+      classSteps_(std::move(coarse.steps)),
+      exposed_(std::move(coarse.exposed)),
+      communication_(exposed_.size()) {
+  for (std::size_t i = 0; i < data_->lanes.size(); ++i) {
+    const LaneColumns& empty = data_->lanes[i];
+    CoarseScene::Lane& from = coarse.lanes[i];
+    lanes_.push_back(from.cells.empty() ? LaneIndex(empty)
+                                        : LaneIndex(empty, from.span, std::move(from.cells)));
+  }
+  findSteps();
+  findLaneClasses();
+}
+
+void TimelineScene::findSteps() {
+  const std::vector<Exposed::Step>* slowest = nullptr;
+  for (const auto& steps : classSteps_)
+    if (!steps.empty() && (slowest == nullptr || steps.back().length > slowest->back().length))
+      slowest = &steps;
+  if (slowest == nullptr) return;
+  for (const Exposed::Step& step : *slowest) steps_.push_back(step.range);
+}
+
+void TimelineScene::findLaneClasses() {
+  laneClass_.assign(data_->lanes.size(), 0);
   for (std::size_t c = 0; c < classes_.size(); ++c)
     for (const std::size_t lane : classes_[c].lanes) laneClass_[lane] = c;
 }
@@ -37,9 +61,17 @@ AreaStats TimelineScene::statistics(const std::vector<std::size_t>& lanes, TimeR
   AreaStats stats = areaStats(lanes_, lanes, range, bytes_, cancelled);
   std::set<std::size_t> touched;
   for (const std::size_t lane : lanes) touched.insert(laneClass_[lane]);
-  for (const std::size_t c : touched)
-    addOverlap(stats, std::span(communication_).subspan(c, 1), std::span(exposed_).subspan(c, 1));
+  for (const std::size_t c : touched) addOverlap(stats, communication_[c], exposed_[c]);
   return stats;
+}
+
+std::size_t TimelineScene::memory() const {
+  constexpr std::size_t kColumns = 2 * sizeof(core::Picoseconds) + sizeof(SliceClass) + sizeof(std::uint32_t);
+  std::size_t sum = bytes_.size() * sizeof(core::Bytes);
+  for (const LaneIndex& lane : lanes_) sum += lane.bytes() + lane.lane().size() * kColumns;
+  for (const auto* tracks : {&exposed_, &communication_})
+    for (const BusyTrack& track : *tracks) sum += track.bytes();
+  return sum;
 }
 
 }  // namespace vsim::gui

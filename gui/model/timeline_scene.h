@@ -11,6 +11,19 @@
 
 namespace vsim::gui {
 
+/// What the first picture of a timeline needs when its slices are still to come (see stored_levels.h).
+struct CoarseScene {
+  struct Lane {
+    TimeRange span;
+    std::vector<ClassShares> cells;  // of equal length; a power of two of them, or none: an empty lane
+  };
+  using Steps = std::vector<Exposed::Step>;
+  std::shared_ptr<TimelineData> data;  // lanes without slices
+  std::vector<Lane> lanes;             // one for each of the data's
+  std::vector<BusyTrack> exposed;      // one for each class of ranks
+  std::vector<Steps> steps;            // the same
+};
+
 /// All that the timeline draws from: data, indexes, exposed communication. Made in the background, then
 /// immutable; indexes point into the same object, so that it is neither copied nor moved.
 class TimelineScene {
@@ -18,6 +31,7 @@ class TimelineScene {
   /// `prediction`: the simulated log of a measured run; null: there is none.
   explicit TimelineScene(std::shared_ptr<const TimelineData> data,
                          const core::ExecutionLog* prediction = nullptr);
+  explicit TimelineScene(CoarseScene coarse);
   TimelineScene(const TimelineScene&) = delete;
   TimelineScene& operator=(const TimelineScene&) = delete;
 
@@ -26,15 +40,16 @@ class TimelineScene {
   [[nodiscard]] const std::vector<LaneIndex>& lanes() const { return lanes_; }
   [[nodiscard]] const std::vector<RankClassTracks>& classes() const { return classes_; }
   // One for each class:
-  [[nodiscard]] const std::vector<Exposed>& exposed() const { return exposedTimes_; }
-  [[nodiscard]] const std::vector<LaneIndex>& exposedLanes() const { return exposed_; }
-  [[nodiscard]] const std::vector<LaneIndex>& communicationLanes() const { return communication_; }
+  [[nodiscard]] const std::vector<std::vector<Exposed::Step>>& classSteps() const { return classSteps_; }
+  [[nodiscard]] const std::vector<BusyTrack>& exposed() const { return exposed_; }
   [[nodiscard]] const std::vector<core::Bytes>& bytes() const { return bytes_; }
 
   [[nodiscard]] const LayerBands& layers() const { return layers_; }
   /// Null: nothing was predicted.
   [[nodiscard]] const PredictedSlices* predicted() const { return predicted_ ? &*predicted_ : nullptr; }
 
+  /// Whether the slices are still to come: shares of time are there, nothing else is.
+  [[nodiscard]] bool coarse() const { return data_->toCome > 0; }
   /// The last completed step: what reports speak of; everything when there are no steps.
   [[nodiscard]] TimeRange lastStep() const;
   /// Completed steps of the slowest class, free of overlaps.
@@ -46,12 +61,18 @@ class TimelineScene {
   /// Statistics of `lanes` in `range`, with the overlap of the classes that they belong to.
   [[nodiscard]] AreaStats statistics(const std::vector<std::size_t>& lanes, TimeRange range,
                                      const std::atomic<bool>& cancelled) const;
+  /// Of the lanes and all that is made of them; the log comes on top.
+  [[nodiscard]] std::size_t memory() const;
 
  private:
+  void findSteps();
+  void findLaneClasses();
+
   std::shared_ptr<const TimelineData> data_;  // shared with searches and graphs
   std::vector<RankClassTracks> classes_;
-  std::vector<Exposed> exposedTimes_;
-  std::vector<LaneIndex> lanes_, exposed_, communication_;
+  std::vector<LaneIndex> lanes_;
+  std::vector<std::vector<Exposed::Step>> classSteps_;
+  std::vector<BusyTrack> exposed_, communication_;
   std::vector<std::size_t> laneClass_;
   std::vector<TimeRange> steps_;
   std::vector<core::Bytes> bytes_;

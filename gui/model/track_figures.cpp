@@ -12,7 +12,7 @@ namespace {
 using core::Picoseconds;
 
 const Exposed::Step* lastStepOf(const TimelineScene& scene, std::size_t rankClass) {
-  const auto& steps = scene.exposed()[rankClass].steps;
+  const auto& steps = scene.classSteps()[rankClass];
   return steps.empty() ? nullptr : &steps.back();
 }
 
@@ -40,6 +40,9 @@ std::string streamLine(const TimelineScene& scene, const TimelineRow& row, TimeR
   const LaneIndex& lane = scene.lanes()[static_cast<std::size_t>(row.lane)];
   const LaneIndex::Run run = lane.slicesIn(step);
   const std::string& title = scene.data().tracks[row.track].title;
+  if (lane.coarse())  // its slices are still being read
+    return fmt::format("{}: busy {:.1f} % of the last step", title,
+                       percent(busyOf(lane, step), step.length()));
   if (run.count() == 0) return title + ": idle in the last step";
   const Picoseconds busy = busyOf(lane, step);
   std::size_t longest = run.first;

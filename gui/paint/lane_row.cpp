@@ -25,7 +25,7 @@ LaneRowPainter::LaneRowPainter(const Palette& palette)
 }
 
 bool LaneRowPainter::showsSlices(const LaneIndex& lane, const TimeAxis& axis) {
-  return static_cast<double>(lane.slicesIn(axis.view).count()) < kFewSlices * axis.width;
+  return !lane.coarse() && static_cast<double>(lane.slicesIn(axis.view).count()) < kFewSlices * axis.width;
 }
 
 void LaneRowPainter::draw(const LaneIndex& lane, const TimeAxis& axis, bool allowGrid, QImage& image,

@@ -18,14 +18,14 @@ QRgb mixed(QRgb a, QRgb b, float share) {
 }
 
 /// Red hatching: state by texture, not by colour alone.
-void hatch(QImage& image, int top, int height, const std::vector<ClassShares>& shares, QRgb colour) {
+void hatch(QImage& image, int top, int height, const std::vector<float>& shares, QRgb colour) {
   constexpr int kPeriod = 4;
   const int last = std::min(image.height(), top + height),
             width = std::min(image.width(), static_cast<int>(shares.size()));
   for (int y = std::max(0, top); y < last; ++y) {
     auto* row = reinterpret_cast<QRgb*>(image.scanLine(y));
     for (int x = (kPeriod - (y % kPeriod)) % kPeriod; x < width; x += kPeriod) {
-      const float share = std::min(1.0F, shares[static_cast<std::size_t>(x)].total());
+      const float share = std::min(1.0F, shares[static_cast<std::size_t>(x)]);
       if (share <= 0.001F) continue;
       row[x] = mixed(row[x], colour, std::max(0.5F, share));
     }
@@ -44,29 +44,29 @@ TimelineLanes::TimelineLanes(Theme theme) : palette_(paletteOf(theme)), rows_(pa
     heat_[i] = heatColour(palette_, static_cast<float>(i) / static_cast<float>(heat_.size() - 1));
 }
 
-void TimelineLanes::heatRow(const LaneIndex& exposed, const TimelineFrame& frame, int step, QRgb* row) {
+void TimelineLanes::heatRow(std::size_t rankClass, const TimelineFrame& frame, int step, QRgb* row) {
   const int width = std::max(1, (frame.axis.width + step - 1) / step);
-  shares_.resize(static_cast<std::size_t>(width));
-  exposed.shares({frame.axis.view, width}, frame.moving, shares_);
+  totals_.resize(static_cast<std::size_t>(width));
+  frame.scene->exposed()[rankClass].shares({frame.axis.view, width}, frame.moving, totals_);
   for (int x = 0, at = 0; x < frame.axis.width; x += step, ++at) {
-    const float share = std::clamp(shares_[static_cast<std::size_t>(at)].total(), 0.0F, 1.0F);
+    const float share = std::clamp(totals_[static_cast<std::size_t>(at)], 0.0F, 1.0F);
     const QRgb colour = heat_[static_cast<std::size_t>(share * static_cast<float>(heat_.size() - 1) + 0.5F)];
     for (int i = x; i < std::min(x + step, frame.axis.width); ++i) row[i] = colour;
   }
 }
 
 void TimelineLanes::drawHeat(const TimelineFrame& frame, QImage& image) {
-  const auto& lanes = frame.scene->exposedLanes();
+  const auto& tracks = frame.scene->exposed();
   image.fill(palette_.background);
-  if (lanes.empty() || image.width() < frame.axis.width) return;
-  const auto classes = static_cast<int>(lanes.size());
+  if (tracks.empty() || image.width() < frame.axis.width) return;
+  const auto classes = static_cast<int>(tracks.size());
   constexpr int kMany = 128;
   const int step = !frame.moving ? 1 : classes > kMany ? 4 : 2;
   for (int y = 0, shown = -1; y < image.height(); ++y) {
     const int row = static_cast<int>(static_cast<std::int64_t>(y) * classes / image.height());
     auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
     if (row != shown)
-      heatRow(lanes[static_cast<std::size_t>(row)], frame, step, line);
+      heatRow(static_cast<std::size_t>(row), frame, step, line);
     else
       std::memcpy(line, image.constScanLine(y - 1), static_cast<std::size_t>(image.width()) * sizeof(QRgb));
     shown = row;
@@ -83,21 +83,20 @@ void TimelineLanes::draw(const TimelineFrame& frame, QImage& image, double scale
     const TimelineRow& row = (*frame.rows)[r];
     const int top = pixels(row.top - frame.scroll), height = pixels(row.height);
     const int inset = pixels(kInset);
-    const LaneIndex& exposed = scene.exposedLanes()[row.rankClass];
     if (row.kind == TimelineRow::Kind::stream) {
       rows_.draw(scene.lanes()[static_cast<std::size_t>(row.lane)], frame.axis, frame.moving, image, 0,
                  top + inset, height - 2 * inset);
       continue;
     }
-    shares_.resize(static_cast<std::size_t>(frame.axis.width));
     if (row.kind == TimelineRow::Kind::exposed) {
-      exposed.shares(frame.axis, frame.moving, shares_);
-      hatch(image, top + inset, height - 2 * inset, shares_, palette_.exposed.rgb());
+      totals_.resize(static_cast<std::size_t>(frame.axis.width));
+      scene.exposed()[row.rankClass].shares(frame.axis, frame.moving, totals_);
+      hatch(image, top + inset, height - 2 * inset, totals_, palette_.exposed.rgb());
     } else if (top + height > 0 && top < image.height()) {
       // The class's own row: its exposed communication as heat, readable when it is closed.
       const int y = std::clamp(top + height - inset - pixels(8), 0, image.height() - 1);
       auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
-      heatRow(exposed, frame, frame.moving ? 2 : 1, line);
+      heatRow(row.rankClass, frame, frame.moving ? 2 : 1, line);
       for (int below = y + 1; below < std::min(image.height(), top + height - inset); ++below)
         std::memcpy(image.scanLine(below), line, static_cast<std::size_t>(image.width()) * sizeof(QRgb));
     }

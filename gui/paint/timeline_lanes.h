@@ -26,12 +26,12 @@ class TimelineLanes {
   [[nodiscard]] const RowCounts& counts() const { return rows_.counts(); }
 
  private:
-  /// Works out every `step`-th column and repeats it.
-  void heatRow(const LaneIndex& exposed, const TimelineFrame& frame, int step, QRgb* row);
+  /// One class of ranks: works out every `step`-th column and repeats it.
+  void heatRow(std::size_t rankClass, const TimelineFrame& frame, int step, QRgb* row);
 
   Palette palette_;
   LaneRowPainter rows_;
-  std::vector<ClassShares> shares_;
+  std::vector<float> totals_;     // of a row of exposed time
   std::array<QRgb, 256> heat_{};  // [share * 255]
 };
 

@@ -280,13 +280,13 @@ void TimelineOverlay::drawExposedOnly(QPainter& painter) {
   for (std::size_t r = firstRow_; r < lastRow_; ++r) {
     const TimelineRow& row = (*frame_.rows)[r];
     if (row.kind != TimelineRow::Kind::stream) continue;
-    const LaneIndex& exposed = frame_.scene->exposedLanes()[row.rankClass];
-    const LaneIndex::Run run = exposed.slicesIn(frame_.axis.view);
+    const BusyTrack& exposed = frame_.scene->exposed()[row.rankClass];
+    const auto [first, last] = exposed.stretchesIn(frame_.axis.view);
     const bool communication = frame_.scene->data().tracks[row.track].communication;
     const double top = lanesTop() + row.top - frame_.scroll;
     double left = frame_.margins.tree;
-    for (std::size_t i = run.first; communication && i < run.last && run.count() < 20'000; ++i) {
-      const double begin = x(exposed.lane().begin[i]), end = x(exposed.lane().end[i]);
+    for (std::size_t i = first; communication && i < last && last - first < 20'000; ++i) {
+      const double begin = x(exposed.stretches().begin[i]), end = x(exposed.stretches().end[i]);
       if (begin > left) painter.fillRect(QRectF(left, top, begin - left, row.height), dim);
       left = std::max(left, end);
     }

@@ -3,6 +3,7 @@
 #include <QStringList>
 #include <QUrl>
 #include <QUrlQuery>
+#include <algorithm>
 
 namespace vsim::gui {
 namespace {
@@ -64,6 +65,13 @@ void Session::addForComparison(Run run) {
   if (runs_.empty()) return open(std::move(run));
   if (runs_.size() == kMaxRuns) runs_.pop_back();
   runs_.push_back(std::move(run));
+  emit runsChanged();
+}
+
+void Session::complete(const Run& loading, Run complete) {
+  const auto place = std::find(runs_.begin(), runs_.end(), loading);
+  if (place == runs_.end()) return;
+  *place = std::move(complete);
   emit runsChanged();
 }
 

@@ -40,6 +40,9 @@ class Session : public QObject {
   /// Becomes the current run; zoom, limit, selection and cursor start anew.
   void open(Run run);
   void addForComparison(Run run);
+  /// `complete` takes the place of `loading`, the same run before its logs were read; all else stays as it
+  /// is. Nothing happens when that run is not open any more.
+  void complete(const Run& loading, Run complete);
   void close(std::size_t index);
   /// The run at `index` becomes the current one; the others stay to be compared with.
   void makeCurrent(std::size_t index);

@@ -157,8 +157,13 @@ void MainWindow::runOpened() {
   updateTitle();
   const Session::Run run = session_.current();
   if (run == shownRun_) return;
+  const bool completed = run && shownRun_ && shownRun_->loading && run->id == shownRun_->id;
   shownRun_ = run;
   if (!run) return session_.setView("runs");
+  if (completed) {  // it is looked at already, wherever its user went
+    if (!run->notes.empty()) statusBar()->showMessage(QString::fromStdString(run->notes.front()), kMessageMs);
+    return;
+  }
   banner_->hide();
   if (!run->notes.empty()) statusBar()->showMessage(QString::fromStdString(run->notes.front()), kMessageMs);
   const bool addressed = !pendingUrl_.isEmpty() && session_.applyUrl(pendingUrl_);

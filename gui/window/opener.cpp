@@ -4,6 +4,7 @@
 #include <QMetaObject>
 #include <QPointer>
 #include <filesystem>
+#include <utility>
 
 namespace vsim::gui {
 namespace {
@@ -26,6 +27,7 @@ void Opener::request(const RunSource& source, OpenAs use) {
   if (use == OpenAs::current) {  // what is looked at next matters more than what was asked for before
     waiting_.clear();
     work_.cancel();
+    giveUpLogs();
   }
   waiting_.push_back({source, use});
   if (!work_.busy()) next();
@@ -35,6 +37,7 @@ void Opener::cancel() {
   const bool was = busy();
   waiting_.clear();
   work_.cancel();
+  giveUpLogs();
   if (was) emit finished();
 }
 
@@ -52,15 +55,40 @@ void Opener::next() {
         },
         Qt::QueuedConnection);
   };
+  // Arrives in front of the complete run; that it is still wanted only this object's own thread can tell.
+  const auto show = [self = QPointer<Opener>(this), serial = ++serial_, use = request.use](Session::Run run) {
+    if (use != OpenAs::current) return;
+    QMetaObject::invokeMethod(
+        QCoreApplication::instance(),
+        [self, serial, run = std::move(run)] {
+          if (self && self->work_.busy() && self->serial_ == serial) self->previewArrived(run);
+        },
+        Qt::QueuedConnection);
+  };
   work_.start<Opened>(
-      [source = request.source, tell](const Background::Cancelled& cancelled) {
+      [source = request.source, tell, show](const Background::Cancelled& cancelled) {
         try {
-          return openRun(source, tell, [&cancelled] { return cancelled.load(); });
+          return openRun(
+              source, tell, [&cancelled] { return cancelled.load(); }, show);
         } catch (const std::exception& problem) {  // a damaged log may ask for more memory than there is
           return Opened(tl::unexpected(core::Errors{{.message = problem.what()}}));
         }
       },
       [this, request](const Opened& run) { arrived(request, run); });
+}
+
+void Opener::previewArrived(Session::Run run) {
+  preview_ = run;
+  session_.open(std::move(run));
+}
+
+void Opener::giveUpLogs() {
+  if (!preview_) return;
+  auto rest = std::make_shared<OpenedRun>(*preview_);
+  rest->loading = false;
+  rest->levels.clear();
+  rest->notes.emplace_back("its log was not read to the end: open it again to see its slices and its memory");
+  session_.complete(std::exchange(preview_, nullptr), rest);
 }
 
 void Opener::arrived(const Request& request, const Opened& run) {
@@ -69,7 +97,10 @@ void Opener::arrived(const Request& request, const Opened& run) {
       emit session_.storeWritten();
     switch (request.use) {
       case OpenAs::current:
-        session_.open(*run);
+        if (preview_)
+          session_.complete(std::exchange(preview_, nullptr), *run);
+        else
+          session_.open(*run);
         break;
       case OpenAs::comparison:
         session_.addForComparison(*run);
@@ -79,6 +110,7 @@ void Opener::arrived(const Request& request, const Opened& run) {
         break;
     }
   } else {
+    if (request.use == OpenAs::current) giveUpLogs();
     QStringList problems;
     for (const core::Error& error : run.error()) problems.push_back(QString::fromStdString(error.text()));
     emit failed(nameOf(request.source) + " cannot be opened", problems);

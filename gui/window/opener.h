@@ -32,11 +32,16 @@ class Opener : public QObject {
   };
   void request(const RunSource& source, OpenAs use);
   void next();
+  void previewArrived(Session::Run run);
+  /// The run that is shown without its logs stays like that.
+  void giveUpLogs();
   void arrived(const Request& request, const core::ResultAll<std::shared_ptr<const OpenedRun>>& run);
 
   Session& session_;
   Background work_;
   std::vector<Request> waiting_;
+  Session::Run preview_;  // opened, its logs are being read; shared with the session
+  int serial_ = 0;        // of the request under way
 };
 
 }  // namespace vsim::gui

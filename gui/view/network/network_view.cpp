@@ -120,6 +120,7 @@ void NetworkView::takeRun() {
   build_.cancel();
   count_.cancel();
   if (!run) return fail("No run is open\nOpen a run or a scenario to see what its network carries.");
+  if (run->loading) return fail("Reading the log of this run \u2026\nIt may take a second or two.");
   if (!log)
     return fail(run->imported
                     ? "Traces of other programs do not say what went over which links\nOpen a run of "

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/error.h"
 #include "gui/model/slice_details.h"
 #include "gui/paint/timeline_overlay.h"
 
@@ -52,6 +53,18 @@ void TimelineCanvas::setScene(Scene scene, const QString& message) {
     for (std::size_t c = 1; classes > kOpenClasses && c < classes; ++c) closed_.insert(c);
     margins_.heat = classes > 1 ? kHeatPixels : 0;
   }
+  layOut();
+  emit areaChanged();
+}
+
+void TimelineCanvas::refineScene(Scene scene) {
+  VSIM_CHECK(scene_ && scene_->coarse() && scene, "slices refine what is shown without them");
+  // What was stored may be of another version's idea of tracks.
+  const bool same = scene_->data().tracks.size() == scene->data().tracks.size() &&
+                    scene_->lanes().size() == scene->lanes().size() &&
+                    scene_->classes().size() == scene->classes().size();
+  if (!same) return setScene(std::move(scene), {});
+  scene_ = std::move(scene);
   layOut();
   emit areaChanged();
 }

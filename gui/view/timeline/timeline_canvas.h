@@ -39,6 +39,8 @@ class TimelineCanvas : public QWidget {
   using Scene = std::shared_ptr<const TimelineScene>;  // shared with background jobs
   /// Null: nothing to show; `message` says why.
   void setScene(Scene scene, const QString& message);
+  /// The same tracks with their slices in place of the coarse scene that is shown; what the user did stays.
+  void refineScene(Scene scene);
   [[nodiscard]] const Scene& scene() const { return scene_; }
   [[nodiscard]] const std::vector<TimelineRow>& rows() const { return rows_; }
   [[nodiscard]] const Extras& extras() const { return extras_; }

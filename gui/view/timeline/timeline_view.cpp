@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "gui/model/participants.h"
+#include "gui/model/stored_levels.h"
 #include "gui/paint/palette.h"
 #include "gui/paint/timeline_legend.h"
 #include "gui/view/timeline/timeline_panels.h"
@@ -176,21 +177,25 @@ void TimelineView::showEvent(QShowEvent* event) {
 
 void TimelineView::load() {
   const Session::Run run = session().current();
-  const auto log = session().log();
-  const auto trace = run ? run->imported : nullptr;
-  if (log == shownLog_ && trace == shownTrace_ && canvas_->scene() && !stale_) return;
+  const int report = session().report();
+  if (run == shownRun_ && report == shownReport_ && canvas_->scene() && !stale_) return;
+  // The run that is shown already, now with its log.
+  const bool completes = shownRun_ && shownRun_->loading && run && !run->loading &&
+                         run->id == shownRun_->id && run->store == shownRun_->store &&
+                         report == shownReport_ && canvas_->scene();
   stale_ = false;
-  shownLog_ = log;
-  shownTrace_ = trace;
+  shownRun_ = run;
+  shownReport_ = report;
   graph_.reset();
   whenGraph_.clear();
   graphs_.cancel();
   statistics_.cancel();
   searches_.cancel();
+  keeping_.cancel();  // it goes on, what comes of it does not matter
   pathShown_ = false;
   stats_.reset();
   clearArea();
-  if (!log && !trace) {
+  if (!run || (!run->loading && !run->imported && !session().log())) {
     scenes_.cancel();
     canvas_->setScene(
         nullptr, !run ? "No run is open. Choose one in the list of runs, or open a scenario or a trace."
@@ -199,21 +204,58 @@ void TimelineView::load() {
     legend_->update();
     return updateFigures();
   }
+  if (completes) return buildScene();
+  levelsFit_ = false;
   canvas_->setScene(nullptr, "Preparing the timeline...");
-  const auto pair = run ? predictionOf(*run, session().report()) : std::nullopt;
+  const auto number = static_cast<std::size_t>(report);
+  if (number >= run->levels.size() || run->levels[number].empty()) return buildScene();
+  scenes_.start<TimelineCanvas::Scene>(
+      [run, number](const Background::Cancelled&) { return decodeLevels(run->levels[number]); },
+      [this](TimelineCanvas::Scene scene) {
+        levelsFit_ = scene != nullptr;
+        if (scene) sceneArrived(std::move(scene));
+        buildScene();
+      });
+}
+
+/// All slices and what is made of them; while the log is being read, that has to wait.
+void TimelineView::buildScene() {
+  const auto log = session().log();
+  const Session::Run run = session().current();
+  const auto trace = run->imported;
+  if (!log && !trace) return;
+  const auto pair = predictionOf(*run, static_cast<std::size_t>(session().report()));
   scenes_.start<TimelineCanvas::Scene>(
       [log, trace, prediction = pair ? run->logs[*pair] : nullptr](const Background::Cancelled&) {
         return TimelineCanvas::Scene(
             std::make_shared<TimelineScene>(trace ? trace : timelineOf(log), prediction.get()));
       },
-      [this](TimelineCanvas::Scene scene) { sceneArrived(std::move(scene)); });
+      [this](TimelineCanvas::Scene scene) {
+        sceneArrived(std::move(scene));
+        keepScene();
+      });
+}
+
+/// Stores the first picture of a large run, so that it is there at once the next time.
+void TimelineView::keepScene() {
+  const auto scene = canvas_->scene();
+  if (levelsFit_ || !scene || shownRun_->store.empty() || !scene->data().log) return;
+  if (scene->data().slices() < kSlicesWorthLevels) return;
+  keeping_.start<bool>(
+      [run = shownRun_, report = shownReport_, scene](const Background::Cancelled&) {
+        return keepLevels(run->store, run->id, report, *scene);
+      },
+      [this](bool kept) { levelsFit_ = kept; });
 }
 
 void TimelineView::sceneArrived(TimelineCanvas::Scene scene) {
   const bool empty = scene->data().slices() == 0;
-  canvas_->setScene(
-      empty ? nullptr : scene,
-      empty ? "The log holds no slices: no step ran (out of memory, or nothing to do)." : QString());
+  if (canvas_->scene() && !empty)
+    canvas_->refineScene(scene);
+  else
+    canvas_->setScene(
+        empty ? nullptr : scene,
+        empty ? "The log holds no slices: no step ran (out of memory, or nothing to do)." : QString());
   static_cast<Legend*>(legend_)->refresh();
   if (!empty && session().zoom().empty()) canvas_->fit(scene->lastStep());
   updateDetails();
@@ -223,7 +265,9 @@ void TimelineView::sceneArrived(TimelineCanvas::Scene scene) {
 }
 
 bool TimelineView::settled() const {
-  return !scenes_.busy() && !graphs_.busy() && !statistics_.busy() && !searches_.busy() && !canvas_->moving();
+  const bool loading = shownRun_ && shownRun_->loading;
+  return !loading && !scenes_.busy() && !graphs_.busy() && !statistics_.busy() && !searches_.busy() &&
+         !canvas_->moving();
 }
 
 std::size_t TimelineView::shownClass() const {
@@ -233,7 +277,7 @@ std::size_t TimelineView::shownClass() const {
 }
 
 std::size_t TimelineView::shownStep(std::size_t rankClass) const {
-  const auto& steps = canvas_->scene()->exposed()[rankClass].steps;
+  const auto& steps = canvas_->scene()->classSteps()[rankClass];
   if (steps.empty()) return 0;
   const TimeRange view = session().zoom();
   const core::Picoseconds middle = view.begin + view.length() / 2;
@@ -324,7 +368,7 @@ void TimelineView::updateArea() {
   stats_.reset();
   statistics_.cancel();
   const auto& area = canvas_->area();
-  if (!canvas_->scene()) return clearArea();
+  if (!canvas_->scene() || canvas_->scene()->coarse()) return clearArea();
   std::vector<std::size_t> lanes = canvas_->areaLanes();
   TimeRange range;
   if (area) {
@@ -354,7 +398,10 @@ void TimelineView::updatePath() {
     return change([](TimelineCanvas::Extras& extras) { extras.path.reset(); });
   }
   if (!canvas_->scene()->data().log) {
-    emit session().message("Traces of other programs do not say what waited for what: no critical path");
+    if (canvas_->scene()->coarse())
+      emit session().message("The log of this run is still being read");
+    else
+      emit session().message("Traces of other programs do not say what waited for what: no critical path");
     pathShown_ = false;
     return;
   }
@@ -378,11 +425,11 @@ void TimelineView::updatePath() {
 void TimelineView::updateFigures() {
   if (!canvas_->scene()) return figures_->clear();
   const std::size_t c = shownClass();
-  const auto& exposed = canvas_->scene()->exposed();
+  const auto& classSteps = canvas_->scene()->classSteps();
   QString text;
-  if (c < exposed.size() && !exposed[c].steps.empty()) {
+  if (c < classSteps.size() && !classSteps[c].empty()) {
     const std::size_t s = shownStep(c);
-    const Exposed::Step& step = exposed[c].steps[s];
+    const Exposed::Step& step = classSteps[c][s];
     const double share =
         step.length == 0 ? 0 : 100 * static_cast<double>(step.exposed) / static_cast<double>(step.length);
     text = QString("step %1: %2 · exposed communication %3 (%4 % of the step)   ")

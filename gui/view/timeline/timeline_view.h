@@ -66,6 +66,8 @@ class TimelineView : public View {
   void connectAll();
   void colourLinks();
   void load();
+  void buildScene();
+  void keepScene();
   void sceneArrived(TimelineCanvas::Scene scene);
   void needGraph(std::function<void()> then);
   void updateDetails();
@@ -95,10 +97,11 @@ class TimelineView : public View {
   QTextBrowser *details_ = nullptr, *areaText_ = nullptr, *pathText_ = nullptr;
   FlameWidget* flame_ = nullptr;
   QWidget* legend_ = nullptr;
-  Background scenes_, graphs_, statistics_, searches_;
-  std::shared_ptr<const core::ExecutionLog> shownLog_;  // shared with the session
-  std::shared_ptr<const TimelineData> shownTrace_;      // shared with the run
-  std::shared_ptr<const StepGraph> graph_;              // shared with jobs; of graphClass_
+  Background scenes_, graphs_, statistics_, searches_, keeping_;
+  Session::Run shownRun_;                   // shared with the session
+  int shownReport_ = 0;                     // of it
+  bool levelsFit_ = false;                  // what is stored of its first picture can be used
+  std::shared_ptr<const StepGraph> graph_;  // shared with jobs; of graphClass_
   std::vector<std::function<void()>> whenGraph_;
   std::optional<AreaStats> stats_;
   Arrows arrows_ = Arrows::oneHop;

@@ -8,6 +8,7 @@
 
 #include "app/run.h"
 #include "gui/model/imported_timeline.h"
+#include "gui/model/stored_levels.h"
 #include "gui/session/watchdog.h"
 #include "gui/view/timeline/timeline_panels.h"
 #include "gui/view/timeline/timeline_view.h"
@@ -328,7 +329,7 @@ TEST_CASE("timeline: a trace of another program shows, without what it cannot kn
   run->imported = importedTimeline(*trace).data;
   Page page(run);
   REQUIRE(page.canvas().scene());
-  CHECK(page.canvas().scene()->exposed()[0].steps[0].exposed == 50'000'000);
+  CHECK(page.canvas().scene()->classSteps()[0][0].exposed == 50'000'000);
   for (const Command& command : page.view.commands()) {
     if (command.id == "timeline.find-track") continue;
     command.run();
@@ -350,6 +351,89 @@ TEST_CASE("timeline: the window's thread is not kept from its events while a lar
   session.open(run);
   for (int i = 0; i < 2000 && !view.settled(); ++i) QTest::qWait(5);
   CHECK(watchdog.longestBusyMs() < 250);  // 50 on a machine of its own
+}
+
+TEST_CASE("timeline: a run shows from its stored levels while its log is read, and keeps what its user did") {
+  const Session::Run whole = simulated("moe_10k");
+  auto loading = std::make_shared<OpenedRun>(*whole);
+  loading->id = 3;
+  auto complete = std::make_shared<OpenedRun>(*loading);
+  loading->logs.clear();
+  loading->loading = true;
+  loading->levels.resize(loading->reports.size());
+  loading->levels[0] = encodeLevels(TimelineScene(timelineOf(whole->logs[0])));
+  Session session;
+  TimelineView view(session, nullptr);
+  view.resize(1280, 800);
+  view.show();
+  session.open(loading);
+  for (int i = 0; i < 2000 && !view.canvas().scene(); ++i) QTest::qWait(5);
+  REQUIRE(view.canvas().scene());
+  CHECK(view.canvas().scene()->coarse());
+  CHECK_FALSE(view.settled());  // a picture of it would not be exact
+  view.repaint();
+  const QImage first = view.canvas().grab().toImage();
+  for (const Command& command : view.commands())
+    if (command.id != "timeline.find-track") command.run();
+  view.canvas().setClosed(0, true);
+  const TimeRange zoom = view.canvas().scene()->lastStep();
+  session.setZoom({zoom.begin, zoom.begin + zoom.length() / 2});
+  const TimeRange kept = session.zoom();
+
+  SECTION("its log arrives") {
+    session.complete(loading, complete);
+    for (int i = 0; i < 2000 && !view.settled(); ++i) QTest::qWait(5);
+    REQUIRE(view.settled());
+    CHECK_FALSE(view.canvas().scene()->coarse());
+    CHECK(session.zoom() == kept);
+    CHECK(view.canvas().isClosed(0));
+    // Seen as before, the exact picture is that of the levels but for shades.
+    view.canvas().setClosed(0, false);
+    view.canvas().fit(view.canvas().scene()->lastStep());
+    for (int i = 0; i < 2000 && !view.settled(); ++i) QTest::qWait(5);
+    view.repaint();
+    const QImage second = view.canvas().grab().toImage();
+    REQUIRE(second.size() == first.size());
+    std::size_t different = 0, compared = 0;
+    for (int y = view.canvas().lanesTop(); y < first.height(); y += 3)
+      for (int x = view.canvas().margins().tree; x < first.width(); x += 3, ++compared) {
+        const QColor a = first.pixelColor(x, y), b = second.pixelColor(x, y);
+        different +=
+            std::abs(a.red() - b.red()) + std::abs(a.green() - b.green()) + std::abs(a.blue() - b.blue()) >
+                    180
+                ? 1
+                : 0;
+      }
+    CHECK(static_cast<double>(different) < 0.1 * static_cast<double>(compared));
+  }
+  SECTION("its log cannot be read") {
+    auto rest = std::make_shared<OpenedRun>(*loading);
+    rest->loading = false;
+    rest->levels.clear();
+    session.complete(loading, rest);
+    for (int i = 0; i < 2000 && !view.settled(); ++i) QTest::qWait(5);
+    CHECK(view.settled());
+    CHECK_FALSE(view.canvas().scene());
+  }
+  SECTION("another run is opened before") {
+    session.open(simulated("tiny"));
+    session.complete(loading, complete);
+    for (int i = 0; i < 2000 && !view.settled(); ++i) QTest::qWait(5);
+    CHECK(session.current()->title == "tiny");
+    REQUIRE(view.canvas().scene());
+    CHECK_FALSE(view.canvas().scene()->coarse());
+  }
+  SECTION("its levels are damaged") {
+    auto damaged = std::make_shared<OpenedRun>(*loading);
+    damaged->levels[0].resize(20);
+    session.open(damaged);
+    QTest::qWait(50);
+    CHECK_FALSE(view.canvas().scene());
+    session.complete(damaged, complete);
+    for (int i = 0; i < 2000 && !view.settled(); ++i) QTest::qWait(5);
+    REQUIRE(view.canvas().scene());
+    CHECK_FALSE(view.canvas().scene()->coarse());
+  }
 }
 
 TEST_CASE("timeline: themes change the picture") {

@@ -10,12 +10,14 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "gui/model/stored_levels.h"
 #include "gui/session/watchdog.h"
 #include "gui/window/command_palette.h"
 #include "gui/window/key_positions.h"
 #include "gui/window/main_window.h"
 #include "tests/support/sample_log.h"
 #include "tests/support/temporary_folder.h"
+#include "traces/run_store.h"
 
 namespace vsim::gui {
 namespace {
@@ -197,6 +199,71 @@ TEST_CASE("Wrong words and runs that are not there are messages in the window") 
   test::writeFile(bench.folder / "bad.yaml", "vsim: 1\nmodel: {preset: lama}\n");
   CHECK(message(QString::fromStdString(bench.folder / "bad.yaml")).contains("cannot be opened"));
   CHECK(bench.window.session().current() == nullptr);
+}
+
+/// The sample's steps over and over: 200,000 slices and more.
+core::ExecutionLog longLog() {
+  core::ExecutionLog log = test::sampleLog();
+  core::RankLog& ranks = log.ranks[0];
+  const std::vector<core::Slice> step(
+      ranks.slices.begin() + static_cast<std::ptrdiff_t>(ranks.slices.size() / 2), ranks.slices.end());
+  for (core::Picoseconds shift = ranks.stepEnd[1]; ranks.slices.size() < kSlicesWorthLevels + 1000;
+       shift += ranks.stepEnd[1] - ranks.stepBegin[1])
+    for (core::Slice slice : step) {
+      for (core::Picoseconds* time : {&slice.issued, &slice.begin, &slice.end})
+        *time += shift - ranks.stepBegin[1];
+      ranks.slices.push_back(slice);
+    }
+  return log;
+}
+
+TEST_CASE("The first picture of a large run is stored once it was shown, and is there the next time") {
+  Bench bench;
+  const std::string path = bench.folder / "data/runs.sqlite";
+  const core::ExecutionLog log = longLog();
+  {
+    traces::RunRecord record;
+    record.scenario = "long";
+    record.reports.push_back(
+        core::makeReport(test::sampleLog(), test::sampleFacts(), test::sampleHardware()));
+    record.logs = {&log};
+    auto store = traces::RunStore::open(path, traces::RunStore::Access::readWrite);
+    REQUIRE((store && store->save(record)));
+  }
+  bench.open("1");
+  bench.window.session().setView("timeline");
+  bench.settle();
+  const auto levels = [&] {
+    auto store = traces::RunStore::open(path, traces::RunStore::Access::readOnly);
+    return store ? store->loadLevels(1, 0).value_or(std::string()) : std::string();
+  };
+  REQUIRE(QTest::qWaitFor([&] { return !levels().empty(); }, 20'000));
+  CHECK(decodeLevels(levels()));
+
+  std::vector<bool> loading;  // of the current run, each time that the session says so
+  QObject::connect(&bench.window.session(), &Session::runsChanged, &bench.window,
+                   [&] { loading.push_back(bench.window.session().current()->loading); });
+  bench.window.session().setView("summary");
+  bench.open("1");
+  CHECK(loading == std::vector<bool>{true, false});
+  CHECK(bench.window.session().view() == "summary");
+  CHECK(bench.window.session().log() != nullptr);
+
+  // Cancelled between the two, it stays what it is, and says so.
+  bool cancelled = false;
+  const auto cancels = QObject::connect(&bench.window.session(), &Session::runsChanged, &bench.window, [&] {
+    if (cancelled || !bench.window.session().current()->loading) return;
+    cancelled = true;
+    bench.window.opener().cancel();
+  });
+  bench.open("1");
+  QObject::disconnect(cancels);
+  REQUIRE(cancelled);
+  CHECK_FALSE(bench.window.session().current()->loading);
+  CHECK(bench.window.session().log() == nullptr);
+  CHECK_FALSE(bench.window.session().current()->notes.empty());
+  bench.open("1");
+  CHECK(bench.window.session().log() != nullptr);
 }
 
 TEST_CASE("A simulation can be cancelled") {
