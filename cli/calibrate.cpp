@@ -1,7 +1,6 @@
 #include "app/calibrate.h"
 
 #include <CLI/CLI.hpp>
-#include <ctime>
 #include <memory>
 
 #include "cli/command_line.h"
@@ -14,6 +13,7 @@
 #include "cli/store.h"
 #include "core/profile/profile.h"
 #include "traces/atomic_file.h"
+#include "traces/run_time.h"
 
 namespace vsim::cli {
 namespace {
@@ -28,7 +28,7 @@ struct CalibrateCommand {
 traces::RunRecord recordOf(const gpu::Calibration& calibration, const std::string& text, const Call& call) {
   traces::RunRecord record;
   record.command = call.commandLine;
-  record.createdSeconds = static_cast<std::int64_t>(std::time(nullptr));
+  record.createdSeconds = traces::runTime();
   record.profile = storedProfile(calibration.profile, text);
   record.scenario = record.profile->device;
   return record;

@@ -1,6 +1,5 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <ctime>
 #include <memory>
 
 #include "app/run.h"
@@ -14,6 +13,7 @@
 #include "core/report/json.h"
 #include "core/report/text.h"
 #include "traces/chrome_trace.h"
+#include "traces/run_time.h"
 
 namespace vsim::cli {
 namespace {
@@ -57,7 +57,7 @@ traces::RunRecord recordOf(const app::RunOptions& options, const std::vector<app
                            const Call& call) {
   traces::RunRecord record;
   record.command = call.commandLine;
-  record.createdSeconds = static_cast<std::int64_t>(std::time(nullptr));
+  record.createdSeconds = traces::runTime();
   record.reports = reportsOf(results);
   for (const auto& [key, value] : options.overrides)
     record.configuration += fmt::format("{}={}\n", key, value);

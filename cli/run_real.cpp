@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 
 #include "app/real_run.h"
 #include "cli/command_line.h"
@@ -12,6 +11,7 @@
 #include "cli/real_session.h"
 #include "core/report/verdict.h"
 #include "traces/chrome_trace.h"
+#include "traces/run_time.h"
 
 namespace vsim::cli {
 namespace {
@@ -22,7 +22,7 @@ traces::RunRecord recordOf(const ScenarioOptions& options, const core::Scenario&
                            const app::RealRun& run, const Call& call) {
   traces::RunRecord record;
   record.command = call.commandLine;
-  record.createdSeconds = static_cast<std::int64_t>(std::time(nullptr));
+  record.createdSeconds = traces::runTime();
   record.scenario = scenario.name;
   record.scenarioText = fileText(scenario.path);
   for (const std::string& setting : options.settings) record.configuration += setting + "\n";

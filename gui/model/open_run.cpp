@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ctime>
 #include <filesystem>
 
 #include "app/load.h"
@@ -12,6 +11,7 @@
 #include "gui/model/imported_timeline.h"
 #include "traces/chrome_import.h"
 #include "traces/run_store.h"
+#include "traces/run_time.h"
 
 namespace vsim::gui {
 namespace {
@@ -139,7 +139,7 @@ Opened simulate(const RunSource& source, const OpenProgress& tell, const OpenCan
   run->title = std::filesystem::path(source.path).filename().string();
   run->source = source.text ? "edited text of " + source.path : source.path;
   run->command = commandOf(source);
-  run->createdSeconds = static_cast<std::int64_t>(std::time(nullptr));
+  run->createdSeconds = traces::runTime();
   for (const auto& [key, value] : source.overrides) run->configuration += fmt::format("{}={}\n", key, value);
   for (app::RunResult& result : *results) {
     if (run->scenario.empty()) run->scenario = result.report.facts.scenario;

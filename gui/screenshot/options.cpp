@@ -9,9 +9,9 @@
 namespace vsim::gui {
 namespace {
 
-const std::vector<std::string> kOptions{"--screenshot", "--run",   "--baseline", "--db",  "-o",
-                                        "--size",       "--scale", "--theme",    "--csv", "--url",
-                                        "--report",     "--text",  "--window",   "--help"};
+const std::vector<std::string> kOptions{"--screenshot", "--run",   "--baseline", "--db",     "-o",
+                                        "--size",       "--scale", "--theme",    "--csv",    "--url",
+                                        "--report",     "--text",  "--do",       "--window", "--help"};
 
 std::string views() {
   std::string names;
@@ -46,6 +46,7 @@ core::Result<void> take(ScreenshotOptions& options, const QString& name, const Q
   if (name == "-o") options.output = value;
   if (name == "--csv") options.csv = value;
   if (name == "--url") options.url = value;
+  if (name == "--do") options.commands.push_back(value);
   if (name == "--size") {
     const auto size = sizeFrom(value);
     if (!size) return tl::unexpected(size.error());

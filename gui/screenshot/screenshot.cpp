@@ -7,7 +7,9 @@
 #include <QElapsedTimer>
 #include <QFontDatabase>
 #include <QThread>
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "gui/export/export.h"
 #include "gui/model/open_run.h"
@@ -39,6 +41,7 @@ constexpr const char* kHelp =
   --theme NAME   light, dark or contrast
   --report N     which system or sweep point of the run, from 0
   --url URL      zoom, limit and selection, as "Copy link" gives them
+  --do COMMAND   does a command of the page first, such as timeline.path; its names come with a wrong one
   --text boxes   boxes in place of letters: pictures that are the same everywhere
   --window       the whole window around the view
 
@@ -127,6 +130,39 @@ void fill(Session& session, const ScreenshotOptions& options, const std::vector<
   session.setView(options.view);
 }
 
+/// The page of scenarios shows one as text, wrong or right, and simulates nothing.
+std::optional<core::Error> edit(Session& session, const ScreenshotOptions& options) {
+  if (options.runs.isEmpty()) return std::nullopt;
+  const auto source = sourceOf(options.runs.front().toStdString(), options.store);
+  if (!source) return source.error();
+  if (source->kind == RunSource::Kind::scenario) {
+    emit session.editRequested(QString::fromStdString(source->path), {});
+    return std::nullopt;
+  }
+  const auto run = open(options.runs.front(), options.store);
+  if (!run) return run.error();
+  emit session.editRequested(QString::fromStdString((*run)->scenario + ".yaml"),
+                             QString::fromStdString((*run)->scenarioText));
+  return std::nullopt;
+}
+
+/// Does the commands that were asked for, one after the other.
+std::optional<core::Error> doCommands(View& view, const QStringList& wanted) {
+  const std::vector<Command> commands = view.commands();
+  for (const QString& id : wanted) {
+    const auto command = std::ranges::find(commands, id, &Command::id);
+    if (command == commands.end()) {
+      std::string names;
+      for (const Command& known : commands) names += (names.empty() ? "" : ", ") + known.id.toStdString();
+      return core::Error{.message = fmt::format("--do {}: the page has no such command", id.toStdString()),
+                         .hint = names};
+    }
+    command->run();
+    if (!settle(view)) return core::Error{.message = "the view did not come to rest"};
+  }
+  return std::nullopt;
+}
+
 int draw(QWidget& shown, View& view, Session& session, const ScreenshotOptions& options) {
   shown.resize(options.size);
   shown.setAttribute(Qt::WA_DontShowOnScreen);
@@ -139,6 +175,7 @@ int draw(QWidget& shown, View& view, Session& session, const ScreenshotOptions& 
     session.setView(options.view);
     if (!settle(view)) return complain(kFailed, "the view did not come to rest");
   }
+  if (const auto problem = doCommands(view, options.commands)) return complain(kWrongInput, problem->text());
   if (!options.csv.isEmpty()) {
     const auto written = exportView(view, session, {.format = ExportFormat::csv}, options.csv.toStdString());
     if (!written) return complain(kFailed, written.error().text());
@@ -163,7 +200,8 @@ int takeScreenshot(const QStringList& words) {
   }
   std::vector<Session::Run> runs;
   Session::Run baseline;
-  for (const QString& word : options->runs) {
+  const bool editor = options->view == "scenario";
+  for (const QString& word : editor ? QStringList() : options->runs) {
     auto run = open(word, options->store);
     if (!run) return complain(kWrongInput, run.error().text());
     runs.push_back(std::move(*run));
@@ -184,6 +222,8 @@ int takeScreenshot(const QStringList& words) {
     settings.storePath = options->store;
     MainWindow window(settings);
     fill(window.session(), *options, runs, baseline);
+    if (const auto problem = editor ? edit(window.session(), *options) : std::nullopt)
+      return complain(kWrongInput, problem->text());
     return draw(window, *window.view(options->view), window.session(), *options);
   }
   Session session;
@@ -193,6 +233,8 @@ int takeScreenshot(const QStringList& words) {
     if (options->view != entry.key) continue;
     const auto view = entry.make(session, nullptr);
     fill(session, *options, runs, baseline);
+    if (const auto problem = editor ? edit(session, *options) : std::nullopt)
+      return complain(kWrongInput, problem->text());
     return draw(*view, *view, session, *options);
   }
   return kFailed;

@@ -16,7 +16,8 @@ struct ScreenshotOptions {
   QString baseline;   // empty: none
   std::string store;  // empty: the user's
   QString output, csv;
-  QString url;  // view, zoom, limit and selection
+  QString url;           // view, zoom, limit and selection
+  QStringList commands;  // ids, done before the picture is drawn
   QSize size{1280, 800};
   int scale = 1;
   int report = 0;
