@@ -179,8 +179,8 @@ core::Result<std::vector<RunSummary>> RunStore::list(std::int64_t limit) {
                    "SELECT r.id, r.created, r.scenario, coalesce(p.system, c.executor), "
                    "coalesce(p.gpus, c.ranks), p.completed, p.step_time_s, p.tokens_per_s, p.mfu, p.fits, "
                    "p.run IS NULL, coalesce(p.position, 0), p.exposed_s, p.peak_bytes, "
-                   "coalesce(r.tags, ''), coalesce(r.note, ''), coalesce(r.pinned, 0) "
-                   "FROM (SELECT id, created, scenario, tags, note, pinned FROM runs "
+                   "coalesce(r.tags, ''), coalesce(r.note, ''), coalesce(r.pinned, 0), r.configuration "
+                   "FROM (SELECT id, created, scenario, configuration, tags, note, pinned FROM runs "
                    "LEFT JOIN marks ON run = id WHERE deleted IS NULL ORDER BY id DESC LIMIT ?) AS r "
                    "LEFT JOIN reports AS p ON p.run = r.id LEFT JOIN profiles AS c ON c.run = r.id "
                    "WHERE p.run IS NOT NULL OR c.run IS NOT NULL ORDER BY r.id DESC, p.position");
@@ -206,6 +206,7 @@ core::Result<std::vector<RunSummary>> RunStore::list(std::int64_t limit) {
     row.tags = select.text(14);
     row.note = select.text(15);
     row.pinned = select.integer(16) != 0;
+    row.configuration = select.text(17);
   }
   if (status != SQLITE_DONE) return tl::unexpected(databaseError(database_.get(), path_, status));
   return result;

@@ -57,6 +57,7 @@ struct RunSummary {
   std::int64_t position = 0;  // of the report in its run
   double exposedSeconds = 0;
   core::Bytes peakBytes = 0;  // allocated, of the worst rank
+  std::string configuration;  // of the run: what was set beside its scenario, one key=value a line
   std::string tags, note;     // of the run, as its user wrote them
   bool pinned = false;        // the run is the baseline
 };

@@ -51,8 +51,8 @@ ExportDialog::ExportDialog(View& view, Session& session, QWidget* parent)
   auto* form = new QFormLayout;
   form->addRow("&Format", format_);
   form->addRow("&Scale", scale_);
-  form->addRow("Si&ze", size);
-  form->addRow("F&ile", file);
+  form->addRow("Size", size);
+  form->addRow("File", file);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Save | QDialogButtonBox::Cancel, this);
   auto* layout = new QVBoxLayout(this);
   layout->addLayout(form);

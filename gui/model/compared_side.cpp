@@ -20,7 +20,7 @@ std::string titleOf(const OpenedRun& run, std::size_t report, bool measured) {
   const core::RunReport& figures = run.reports[report];
   std::string title = run.title + ": " + figures.facts.system;
   if (const std::string point = pointText(figures); !point.empty()) title += ", " + point;
-  if (measured) title += ", measured";
+  if (measured && title.find("measured") == std::string::npos) title += ", measured";
   return title;
 }
 
@@ -56,7 +56,7 @@ std::vector<ComparedSide> comparableSides(std::span<const std::shared_ptr<const 
       const std::ptrdiff_t prediction = predictionOf(side);
       for (ComparedSide& other : sides)
         if (prediction >= 0 && sameRun(side, other) && other.report == static_cast<std::size_t>(prediction) &&
-            !other.title.ends_with(", predicted"))
+            other.title.find("predicted") == std::string::npos)
           other.title += ", predicted";
     }
   }

@@ -28,6 +28,11 @@ std::string rateText(double perSecond) {
 
 std::string bandwidthText(double bytesPerSecond) { return fmt::format("{:.1f} GB/s", bytesPerSecond * 1e-9); }
 
+std::string largeBandwidthText(double bytesPerSecond) {
+  return bytesPerSecond < 1e12 ? bandwidthText(bytesPerSecond)
+                               : fmt::format("{:.1f} TB/s", bytesPerSecond * 1e-12);
+}
+
 std::string signedTimeText(double seconds) {
   if (std::abs(seconds) < 0.5e-12) return "0";
   return (seconds < 0 ? "-" : "+") + core::formatTime(core::picosecondsFromSeconds(std::abs(seconds)));

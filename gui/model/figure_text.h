@@ -17,6 +17,8 @@ namespace vsim::gui {
 [[nodiscard]] std::string rateText(double perSecond);
 /// "123.4 GB/s".
 [[nodiscard]] std::string bandwidthText(double bytesPerSecond);
+/// "12.8 TB/s" of a whole cluster; below 1 TB/s as bandwidthText().
+[[nodiscard]] std::string largeBandwidthText(double bytesPerSecond);
 /// "+1.5 ms", "-3.00 GiB", "0": always with its sign.
 [[nodiscard]] std::string signedTimeText(double seconds);
 [[nodiscard]] std::string signedBytesText(double bytes);

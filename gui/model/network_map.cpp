@@ -116,14 +116,15 @@ void NetworkMap::describeCluster() {
                        .linksDown = tier.linksDown,
                        .linksUp = tier.linksUp,
                        .linkRate = tier.linkBytesPerSecond,
-                       .note = tier.note});
-  summary_ = fmt::format("{}: {} GPUs in {} nodes, {}{}", c.preset.empty() ? c.gpu.name : c.preset,
-                         core::formatCount(gpus_), core::formatCount(summary->nodes),
-                         c.fabric == core::FabricKind::railOptimized ? "rail-optimized" : "two-level Clos",
-                         summary->nodes > 1
-                             ? fmt::format("; bisection {}, oversubscription {:g}:1",
-                                           bandwidthText(summary->bisectionBytesPerSecond), oversubscription_)
-                             : std::string());
+                       .note = tier.note.substr(0, tier.note.find(" by "))});  // the link beside it says how
+  summary_ =
+      fmt::format("{}: {} GPUs in {} nodes, {}{}", c.preset.empty() ? c.gpu.name : c.preset,
+                  core::formatCount(gpus_), core::formatCount(summary->nodes),
+                  c.fabric == core::FabricKind::railOptimized ? "rail-optimized" : "two-level Clos",
+                  summary->nodes > 1
+                      ? fmt::format("; bisection {}, oversubscription {:g}:1",
+                                    largeBandwidthText(summary->bisectionBytesPerSecond), oversubscription_)
+                      : std::string());
 }
 
 void NetworkMap::addFlows() {

@@ -39,6 +39,17 @@ double exposedShare(const traces::RunSummary& row) {
   return row.stepSeconds > 0 ? 100 * row.exposedSeconds / row.stepSeconds : 0;
 }
 
+/// The scenario, and what was set beside it: "tiny, batch.micro_batch=2".
+std::string scenarioOf(const traces::RunSummary& row) {
+  std::string text = row.scenario;
+  for (std::size_t at = 0; at < row.configuration.size();) {
+    const std::size_t end = std::min(row.configuration.find('\n', at), row.configuration.size());
+    if (end > at) text += ", " + row.configuration.substr(at, end - at);
+    at = end + 1;
+  }
+  return text;
+}
+
 enum class Relation : std::uint8_t { equal, less, lessOrEqual, more, moreOrEqual };
 
 /// One condition of the filter.
@@ -115,7 +126,7 @@ std::vector<Condition> conditionsOf(const std::string& filter) {
 bool matches(const traces::RunSummary& row, const Condition& condition) {
   if (condition.column && condition.number) return holds(condition, cellNumber(row, *condition.column));
   if (condition.column) return fuzzyScore(condition.text, cellText(row, *condition.column)).has_value();
-  return fuzzyScore(condition.text, fmt::format("{} {} {} {} {} {}", row.id, row.scenario, row.system,
+  return fuzzyScore(condition.text, fmt::format("{} {} {} {} {} {}", row.id, scenarioOf(row), row.system,
                                                 row.tags, row.note, statusOf(row)))
       .has_value();
 }
@@ -147,7 +158,7 @@ std::string cellText(const traces::RunSummary& row, RunColumn column) {
     case RunColumn::created:
       return dateOf(row.createdSeconds);
     case RunColumn::scenario:
-      return row.scenario;
+      return scenarioOf(row);
     case RunColumn::system:
       return row.system;
     case RunColumn::gpus:

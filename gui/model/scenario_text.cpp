@@ -195,13 +195,28 @@ std::map<std::string, std::string> valuesOf(const Node& root) {
   return values;
 }
 
+/// "vescale, fsdp2": names of the list, alone or with options; empty: it is none.
+std::string systemsIn(const Node& root) {
+  const Node* list = core::valueAt(root, "systems");
+  if (list == nullptr || list->kind != NodeKind::sequence) return {};
+  std::string names;
+  for (const Node* item : list->items) {
+    const Node* name = item->kind == NodeKind::map ? core::valueAt(*item, "name") : item;
+    if (name == nullptr || name->kind != NodeKind::scalar) continue;
+    names += (names.empty() ? "" : ", ") + name->value;
+  }
+  return names;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> writtenValues(std::string_view text) {
   core::Document document;
   const auto root = core::parseDocument(text, "", document);
   if (!root || *root == nullptr) return {};
-  return valuesOf(**root);
+  std::map<std::string, std::string> values = valuesOf(**root);
+  if (const std::string systems = systemsIn(**root); !systems.empty()) values["systems"] = systems;
+  return values;
 }
 
 core::Result<std::string> withField(std::string_view text, const std::string& key, const std::string& value) {

@@ -133,7 +133,8 @@ class Writer {
     const auto& table = program.tensorTables[program.units[unit].tensorTable];
     row("tensors", std::to_string(table.size()));
     for (const core::UnitTensor& tensor : table)
-      out_.tensors.push_back(fmt::format("{} ({} elements)", tensor.name, tensor.elements));
+      out_.tensors.push_back(
+          fmt::format("{} ({} elements)", tensor.name, core::formatCount(tensor.elements)));
   }
 
   void writeRelease(const StepGraph& graph, const core::Slice& slice) {

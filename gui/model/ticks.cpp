@@ -86,7 +86,7 @@ std::string tickLabel(double value) {
   if (size >= 1e12) return fmt::format("{:g}", value);
   if (size >= 1e9) return trimmed(fmt::format("{:.3f}", value * 1e-9)) + " G";
   if (size >= 1e6) return trimmed(fmt::format("{:.3f}", value * 1e-6)) + " M";
-  if (size >= 1e4 && std::abs(value - std::round(value)) < 1e-6)
+  if (size >= 1e3 && std::abs(value - std::round(value)) < 1e-6)
     return core::formatCount(std::llround(value));
   if (size >= 1e-3) return trimmed(fmt::format("{:.6f}", value));
   return fmt::format("{:g}", value);

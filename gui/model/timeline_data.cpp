@@ -46,9 +46,9 @@ bool alike(const core::RankLog& a, const core::RankLog& b) {
 
 std::string classTitle(const core::RankLog& log, std::int64_t ranks) {
   if (ranks == 1) return fmt::format("rank {}", log.firstRank);
-  const std::string who = fmt::format("ranks {}-{}", log.firstRank, log.firstRank + log.ranks - 1);
-  const std::string alike =
-      ranks == log.ranks ? fmt::format("{} alike", ranks) : fmt::format("{} alike in all", ranks);
+  const std::string who = fmt::format("ranks {}-{}", core::formatCount(log.firstRank),
+                                      core::formatCount(log.firstRank + log.ranks - 1));
+  const std::string alike = core::formatCount(ranks) + (ranks == log.ranks ? " alike" : " alike in all");
   return log.name.empty() || log.name == "all" ? fmt::format("{} · {}", who, alike)
                                                : fmt::format("{} · {} · {}", log.name, who, alike);
 }

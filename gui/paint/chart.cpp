@@ -34,6 +34,22 @@ Ticks ticksOf(const ChartAxis& axis, Extent extent, double pixels) {
   return niceTicks(extent.low, extent.high, std::max(3, static_cast<int>(pixels / kTickRoom)), axis.scale);
 }
 
+/// Ends the axis a little beyond the data: what lies further out only wastes room.
+void trim(Ticks& ticks, Extent extent, bool fromZero) {
+  constexpr double kMargin = 0.04;
+  if (!(extent.high > extent.low)) return;
+  const bool logarithmic = ticks.scale == AxisScale::logarithmic;
+  const double margin =
+      logarithmic ? std::pow(extent.high / extent.low, kMargin) : kMargin * (extent.high - extent.low);
+  Ticks trimmed = ticks;
+  if (!fromZero || logarithmic)
+    trimmed.low = std::max(ticks.low, logarithmic ? extent.low / margin : extent.low - margin);
+  trimmed.high = std::min(ticks.high, logarithmic ? extent.high * margin : extent.high + margin);
+  std::erase_if(trimmed.marks,
+                [&](const Tick& tick) { return tick.value < trimmed.low || tick.value > trimmed.high; });
+  if (trimmed.marks.size() > 1) ticks = trimmed;
+}
+
 class Plot {
  public:
   Plot(Sheet& sheet, const Chart& chart, const QRectF& area) : sheet_(sheet), chart_(chart) {
@@ -55,6 +71,7 @@ class Plot {
     plot_ = QRectF(QPointF(area.left() + labels + 12, top),
                    QPointF(area.right() - 24, area.bottom() - small - line - 14));
     xTicks_ = ticksOf(chart.x, x, plot_.width());
+    if (chart.x.words.empty()) trim(xTicks_, x, chart.x.fromZero);
     area_ = area;
   }
 

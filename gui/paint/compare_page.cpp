@@ -52,6 +52,8 @@ void paintWaterfall(Sheet& sheet, const Waterfall& waterfall, const QString& a, 
   }
   values = std::max({values, sheet.textWidth(q(timeText(waterfall.from)), Style::bold) + 10,
                      sheet.textWidth(q(timeText(waterfall.to)), Style::bold) + 10});
+  for (const QString& name : {"A  " + a, "B  " + b})
+    labels = std::max(labels, sheet.textWidth(name, Style::bold) + 12);
   labels = std::clamp(labels, 60.0, area.width() * 0.42);
   const double rows = static_cast<double>(waterfall.bars.size()) + 2;
   const double note = base > 0 ? sheet.lineHeight(Style::small) + 2 : 0;

@@ -20,7 +20,8 @@ struct Strip {
     LaneIndex index;
   };
   std::vector<Lane> lanes;
-  TimeRange step;  // its last one, or the measured one that is typical
+  std::vector<SliceClass> classes;  // that occur
+  TimeRange step;                   // its last one, or the measured one that is typical
 };
 
 /// Lanes of the side's slowest ranks; the strip is empty when the side has no log. For background threads.

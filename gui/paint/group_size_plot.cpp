@@ -54,17 +54,17 @@ void drawAxes(QPainter& painter, const Palette& palette, const GroupSizePlot& pl
     if (size == plot.chosen || size == plot.hovered) {
       QColor band = palette.accent;
       band.setAlphaF(size == plot.chosen ? 0.22F : 0.10F);
-      painter.fillRect(QRectF(x - 13, frame.plot.top(), 26, frame.plot.height() + 18), band);
+      painter.fillRect(QRectF(x - 13, frame.plot.top(), 26, frame.plot.height() + 22), band);
     }
     const QString label = QString::fromStdString(core::formatCount(size));
     const double half = metrics.horizontalAdvance(label) / 2;
     if (x - half < free) continue;
     free = x + half + 6;
     painter.setPen(size == plot.chosen ? palette.text : palette.mutedText);
-    painter.drawText(QRectF(x - 30, frame.plot.bottom() + 3, 60, 16), Qt::AlignCenter, label);
+    painter.drawText(QRectF(x - 30, frame.plot.bottom() + 6, 60, 16), Qt::AlignCenter, label);
   }
   painter.setPen(palette.mutedText);
-  painter.drawText(QRectF(frame.plot.left() - 60, frame.plot.bottom() + 19, frame.plot.width() + 200, 16),
+  painter.drawText(QRectF(frame.plot.left() - 60, frame.plot.bottom() + 22, frame.plot.width() + 200, 16),
                    Qt::AlignLeft | Qt::AlignVCenter, "GPUs in the FSDP group; click one to show its maps");
 }
 

@@ -148,7 +148,7 @@ void MemoryPlotPainter::drawSteps(QPainter& painter, const MemoryPlotGeometry& g
     const int x = g.plot.left() + static_cast<int>(g.axis.toX(place));
     painter.setPen(QPen(palette_->mutedText, 1, Qt::DotLine));
     painter.drawLine(x, g.plot.top(), x, g.plot.bottom());
-    const QString label = QString("step %1").arg(i + 1);
+    const QString label = QString("step %1").arg(i);
     if (x < free + 8) continue;
     painter.setPen(palette_->mutedText);
     painter.drawText(x + 4, g.plot.top() + metrics.ascent(), label);

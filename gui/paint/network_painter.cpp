@@ -10,7 +10,7 @@
 namespace vsim::gui {
 namespace {
 
-constexpr double kBoxWidth = 190, kBoxHeight = 46, kWordsWidth = 270;
+constexpr double kBoxWidth = 204, kBoxHeight = 46, kWordsWidth = 270;
 
 QString percent(double share) { return QString("%1 %").arg(100 * share, 0, 'f', share < 0.0995 ? 2 : 1); }
 QString text(const std::string& words) { return QString::fromStdString(words); }
@@ -98,7 +98,7 @@ void drawLinkText(QPainter& painter, const Palette& palette, const NetworkPictur
   painter.setFont(boldOf(painter));
   put(0,
       text(tier.name) + ": " + text(bandwidthText(tier.perGpu)) + " a GPU" +
-          (tier.upperBound ? ", loads at most" : ""),
+          (tier.upperBound ? ", upper bound" : ""),
       palette.text);
   painter.setFont(normal);
   if (picture.cursor) {
@@ -204,6 +204,15 @@ std::vector<LinkPlace> drawTopology(QPainter& painter, const Palette& palette, c
     drawLinkText(painter, palette, picture, *tier, words);
     places.push_back({*tier, gap.united(place)});
   }
+  const double beside = inner.left() + 4 + kBoxWidth + 16 + kWordsWidth + 12;
+  if (places.size() > 0 && area.right() - beside > 150) {  // there are gauges
+    painter.setPen(palette.mutedText);
+    painter.drawText(
+        QRectF(beside, area.bottom() - 34, area.right() - beside - 8, 18), Qt::AlignVCenter | Qt::AlignLeft,
+        metrics.elidedText(
+            QString("bar: %1 load; line: peak; dashed: line rate").arg(picture.cursor ? "present" : "mean"),
+            Qt::ElideRight, area.right() - beside - 8));
+  }
   for (std::size_t i = 0; i < map.layers().size(); ++i) drawBox(painter, palette, map.layers()[i], boxOf(i));
   painter.restore();
   return places;
@@ -233,8 +242,8 @@ void drawTraffic(QPainter& painter, const Palette& palette, const NetworkMap& ma
   painter.setPen(palette.text);
   painter.drawText(QRectF(area.left() + 8, area.top() + 2, area.width() - 16, 18),
                    Qt::AlignVCenter | Qt::AlignLeft,
-                   matrix.nodesPerBin > 1 ? QString("Traffic, blocks of %1 nodes").arg(matrix.nodesPerBin)
-                                          : QString("Traffic, node to node"));
+                   matrix.nodesPerBin > 1 ? QString("Bytes sent, blocks of %1 nodes").arg(matrix.nodesPerBin)
+                                          : QString("Bytes sent, node to node"));
   painter.setFont(normal);
   const QRectF cells = cellsArea(matrix, area);
   double most = 0;

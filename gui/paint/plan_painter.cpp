@@ -237,7 +237,7 @@ void PlanPainter::drawBlocks(QPainter& painter, const RowFrame& frame, const Pla
       const std::int64_t local = piece.begin + (at - piece.tensorOffset);
       if (local >= piece.end || static_cast<double>(local) > frame.axis.end) break;
       const double x = frame.x(local);
-      painter.drawLine(QPointF(x, box.bottom() - box.height() * 0.35), QPointF(x, box.bottom()));
+      painter.drawLine(QPointF(x, box.bottom() - box.height() * 0.2), QPointF(x, box.bottom()));
     }
   }
   const std::int64_t last = piece.tensorOffset + piece.elements();

@@ -8,7 +8,8 @@
 namespace vsim::gui {
 namespace {
 
-constexpr double kMargin = 20, kGap = 16, kCardHeight = 74, kBarHeight = 22, kTwoColumns = 940;
+constexpr double kMargin = 20, kGap = 16, kCardHeight = 74, kBarHeight = 22, kTwoColumns = 940,
+                 kLegendGap = 24;
 
 QString q(const std::string& text) { return QString::fromStdString(text); }
 
@@ -139,13 +140,14 @@ class Drawer {
     const double height = sheet_.lineHeight() + 3;
     double column = 0;  // as wide as the widest entry
     for (const SummaryPart& part : parts)
-      column = std::max(column, sheet_.textWidth(q(part.label)) + sheet_.textWidth(q(part.value)) + 44);
-    const int columns = std::max(1, static_cast<int>(area.width() / column));
-    column = area.width() / columns;
+      column = std::max(column,
+                        sheet_.textWidth(q(part.label)) + sheet_.textWidth(q(part.value)) + 28 + kLegendGap);
+    const int columns = std::max(1, static_cast<int>((area.width() + kLegendGap) / column));
+    column = (area.width() + kLegendGap) / columns;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const QRectF cell(area.left() + column * static_cast<double>(i % static_cast<std::size_t>(columns)),
                         area.top() + height * static_cast<double>(i / static_cast<std::size_t>(columns)),
-                        column - 16, height);
+                        column - kLegendGap, height);
       fill(QRectF(cell.left(), cell.center().y() - 5, 12, 10), parts[i]);
       sheet_.text(cell.adjusted(18, 0, 0, 0), q(parts[i].label), c.text);
       sheet_.text(cell, q(parts[i].value), c.text, Style::normal, Qt::AlignRight | Qt::AlignVCenter);

@@ -18,7 +18,7 @@ std::vector<SliceClass> classesIn(const TimelineScene& scene) {
 }
 
 void drawTimelineLegend(QPainter& painter, const QRect& room, const std::vector<SliceClass>& classes,
-                        const Palette& palette, bool predicted) {
+                        const Palette& palette, LegendOf what) {
   constexpr int kSwatch = 11;
   int left = room.left() + 8;
   const int middle = room.center().y();
@@ -31,16 +31,17 @@ void drawTimelineLegend(QPainter& painter, const QRect& room, const std::vector<
                      Qt::AlignVCenter | Qt::AlignLeft, name);
     left += width;
   };
-  for (const SliceClass kind : classes)
-    entry(QString::fromUtf8(kSliceClassNames[static_cast<std::size_t>(kind)].data()),
-          [&](const QRect& swatch) { painter.fillRect(swatch, palette.slice(kind)); });
-  entry("exposed communication",
-        [&](const QRect& swatch) { painter.fillRect(swatch, QBrush(palette.exposed, Qt::BDiagPattern)); });
-  if (predicted)
+  if (what != LegendOf::classes)
+    entry("exposed communication",
+          [&](const QRect& swatch) { painter.fillRect(swatch, QBrush(palette.exposed, Qt::BDiagPattern)); });
+  if (what == LegendOf::predicted)
     entry("predicted", [&](const QRect& swatch) {
       painter.setPen(palette.text);
       painter.drawRect(swatch.adjusted(0, 2, -1, -3));
     });
+  for (const SliceClass kind : classes)
+    entry(QString::fromUtf8(kSliceClassNames[static_cast<std::size_t>(kind)].data()),
+          [&](const QRect& swatch) { painter.fillRect(swatch, palette.slice(kind)); });
 }
 
 void drawTimeline(QPainter& painter, QSize size, const TimelineFrame& frame) {

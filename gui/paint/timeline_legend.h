@@ -10,10 +10,11 @@ namespace vsim::gui {
 
 /// Which classes of slices occur in the data.
 [[nodiscard]] std::vector<SliceClass> classesIn(const TimelineScene& scene);
-/// Swatches with names from left to right, cut at the rectangle's end. `predicted`: outlines are among the
-/// slices.
+/// What stands in a legend beside the classes, each with all before it.
+enum class LegendOf { classes, exposed, predicted };
+/// Swatches with names from left to right, cut at the rectangle's end; what is not a class first.
 void drawTimelineLegend(QPainter& painter, const QRect& room, const std::vector<SliceClass>& classes,
-                        const Palette& palette, bool predicted);
+                        const Palette& palette, LegendOf what);
 
 /// Draws a whole frame, rows and overlay: for export and screenshots.
 void drawTimeline(QPainter& painter, QSize size, const TimelineFrame& frame);

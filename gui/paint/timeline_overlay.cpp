@@ -154,7 +154,7 @@ void TimelineOverlay::drawRuler(QPainter& painter) {
   painter.drawLine(0, ruler.bottom(), size_.width(), ruler.bottom());
   painter.setPen(palette_.mutedText);
   painter.drawText(QRect(8, 0, frame_.margins.tree - 16, ruler.height() - 4), Qt::AlignBottom | Qt::AlignLeft,
-                   QString("%1 slices").arg(frame_.scene->data().slices()));
+                   QString::fromStdString(core::formatCount(frame_.scene->data().slices())) + " slices");
 }
 
 /// Which layer the compute stream of the first class works for, below the steps.

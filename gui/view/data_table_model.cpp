@@ -7,6 +7,22 @@
 
 namespace vsim::gui {
 
+namespace {
+
+/// "5637144576" as "5,637,144,576": what can be read. Anything but a plain number stays as it is.
+std::string grouped(const std::string& text) {
+  const std::size_t sign = text.starts_with('-') ? 1 : 0;
+  const std::size_t end = std::min(text.find('.'), text.size());
+  const auto digits = [](char c) { return c >= '0' && c <= '9'; };
+  const auto at = [&](std::size_t i) { return text.begin() + static_cast<std::ptrdiff_t>(i); };
+  if (end <= sign + 3 || !std::all_of(at(sign), at(end), digits)) return text;
+  std::string result = text;
+  for (std::size_t i = end - 3; i > sign; i -= std::min<std::size_t>(3, i)) result.insert(i, 1, ',');
+  return result;
+}
+
+}  // namespace
+
 void DataTableModel::setTable(DataTable table) {
   beginResetModel();
   table_ = std::move(table);
@@ -29,8 +45,11 @@ QVariant DataTableModel::data(const QModelIndex& index, int role) const {
   const auto column = static_cast<std::size_t>(index.column());
   if (extra_)
     if (const QVariant value = extra_(row, index.column(), role); value.isValid()) return value;
-  if (role == Qt::DisplayRole)
-    return column < table_.rows[row].size() ? QString::fromStdString(table_.rows[row][column]) : QString();
+  if (role == Qt::DisplayRole && column < table_.rows[row].size()) {
+    const std::string& cell = table_.rows[row][column];
+    return QString::fromStdString(numeric(column) ? grouped(cell) : cell);
+  }
+  if (role == Qt::DisplayRole) return QString();
   if (role == Qt::TextAlignmentRole)
     return static_cast<int>((numeric(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   return {};

@@ -168,7 +168,9 @@ void MainWindow::runOpened() {
   if (!run->notes.empty()) statusBar()->showMessage(QString::fromStdString(run->notes.front()), kMessageMs);
   const bool addressed = !pendingUrl_.isEmpty() && session_.applyUrl(pendingUrl_);
   pendingUrl_.clear();
-  if (addressed || (session_.view() != "runs" && session_.view() != "scenario")) return;
+  const bool stays = session_.view() != "runs" && session_.view() != "scenario" &&
+                     (session_.view() != "summary" || !run->reports.empty());
+  if (addressed || stays) return;
   session_.setView(view("summary") != nullptr && !run->reports.empty() ? "summary" : "timeline");
 }
 

@@ -2,6 +2,8 @@
 
 #include <QKeyEvent>
 
+#include "core/base/units.h"
+
 namespace vsim::gui {
 
 OpenRunsPanel::OpenRunsPanel(Session& session, QWidget* parent) : QListWidget(parent), session_(session) {
@@ -19,7 +21,9 @@ void OpenRunsPanel::showRuns() {
   for (const Session::Run& run : session_.runs()) {
     QString text = QString::fromStdString(run->title);
     if (!run->scenario.empty()) text += ": " + QString::fromStdString(run->scenario);
-    if (!run->reports.empty()) text += QString(", %1 GPUs").arg(run->reports.front().facts.gpus);
+    if (!run->reports.empty())
+      text += QString(", %1 GPUs")
+                  .arg(QString::fromStdString(core::formatCount(run->reports.front().facts.gpus)));
     if (run == session_.runs().front()) text += " (shown)";
     auto* item = new QListWidgetItem(text, this);
     item->setToolTip(QString::fromStdString(run->source));

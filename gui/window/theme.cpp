@@ -1,14 +1,37 @@
 #include "gui/window/theme.h"
 
 #include <QFont>
+#include <QPainter>
 #include <QPalette>
-#include <QStyle>
-#include <QStyleFactory>
+#include <QProxyStyle>
+#include <QStyleOption>
 #include <algorithm>
 
 #include "gui/paint/palette.h"
 
 namespace vsim::gui {
+
+namespace {
+
+/// Fusion draws outlines darker than the window, which nobody sees where the window is dark.
+class OutlinedStyle : public QProxyStyle {
+ public:
+  OutlinedStyle() : QProxyStyle("Fusion") {}
+
+  void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                     const QWidget* widget) const override {
+    QProxyStyle::drawPrimitive(element, option, painter, widget);
+    const bool outlined = element == PE_IndicatorCheckBox || element == PE_FrameLineEdit;
+    if (!outlined || option->palette.color(QPalette::Window).lightnessF() > 0.5 ||
+        option->state.testFlag(State_HasFocus))
+      return;
+    painter->setPen(option->palette.color(QPalette::Dark));
+    painter->setBrush(Qt::NoBrush);
+    painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
+  }
+};
+
+}  // namespace
 
 void applyTheme(Theme theme) {
   const Palette& colours = paletteOf(theme);
@@ -28,13 +51,14 @@ void applyTheme(Theme theme) {
   palette.setColor(QPalette::Link, colours.accent);
   palette.setColor(QPalette::LinkVisited, colours.accent);
   palette.setColor(QPalette::Mid, colours.grid);
-  palette.setColor(QPalette::Dark, colours.dark ? colours.grid : colours.mutedText);
+  palette.setColor(QPalette::Dark, colours.dark ? QColor(0x70, 0x76, 0x80) : colours.mutedText);
   palette.setColor(QPalette::Light, colours.dark ? colours.grid : QColor(Qt::white));
   palette.setColor(QPalette::Midlight, colours.grid);
   palette.setColor(QPalette::Shadow, Qt::black);
   for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
     palette.setColor(QPalette::Disabled, role, colours.mutedText);
-  if (QApplication::style()->name() != "fusion") QApplication::setStyle(QStyleFactory::create("Fusion"));
+  if (dynamic_cast<OutlinedStyle*>(QApplication::style()) == nullptr)
+    QApplication::setStyle(new OutlinedStyle);  // the application owns it
   QApplication::setPalette(palette);
 }
 

@@ -1,5 +1,6 @@
 #include "gui/window/tool_strip.h"
 
+#include <QLabel>
 #include <QSignalBlocker>
 #include <algorithm>
 
@@ -50,8 +51,15 @@ ToolStrip::ToolStrip(Session& session, QWidget* parent)
   steps_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   limit_->setAccessibleName("remove the limit");
   limit_->setToolTip("Statistics count this part of the time only; click to remove the limit");
-  addWidget(reports_);
-  addWidget(steps_);
+  const auto labelled = [this](const QString& text, QComboBox* box) {
+    auto* label = new QLabel(text, this);
+    label->setBuddy(box);
+    label->setContentsMargins(10, 0, 4, 0);
+    addWidget(label);
+    addWidget(box);
+  };
+  labelled("Report", reports_);
+  labelled("Zoom", steps_);
   limitAction_ = addWidget(limit_);
   connect(reports_, &QComboBox::activated, this, [this](int index) { session_.setReport(index); });
   connect(steps_, &QComboBox::activated, this, &ToolStrip::chooseStep);
@@ -76,7 +84,7 @@ void ToolStrip::showRun() {
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
     const QString length = durationText(ranges_[i].length());
     steps_->addItem(i == 0 ? QString("all steps, %1").arg(length)
-                           : QString("step %1, %2").arg(i).arg(length));
+                           : QString("step %1, %2").arg(i - 1).arg(length));
   }
   steps_->setEnabled(steps_->count() > 0);
 }

@@ -234,7 +234,7 @@ double CompareView::draw(QPainter& painter, QSizeF size, std::vector<HotSpot>* s
   if (!comparison_ || comparison_->rows.empty()) return 0;
   Sheet sheet(painter, colours, spots);
   const bool wide = size.width() >= 900;
-  const double memory = wide ? kMemoryWidth : 0;
+  const double memory = wide ? std::clamp(size.width() * 0.38, kMemoryWidth, 1.4 * kMemoryWidth) : 0;
   const QRectF area(16, 8, size.width() - 32, size.height() - 12);
   paintWaterfall(sheet, waterfallOf(*comparison_, 1, waterfallParts(), 8), q(comparison_->sides[0].title),
                  q(comparison_->sides[1].title), area.adjusted(0, 0, wide ? -memory - 28 : 0, 0));

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/paint/timeline_legend.h"
+
 namespace vsim::gui {
 
 StripsWidget::StripsWidget(QWidget* parent) : QWidget(parent), colours_(&paletteOf(Theme::light)) {
@@ -40,7 +42,14 @@ void StripsWidget::draw(Sheet& sheet, const QRectF& area) const {
   for (std::size_t i = 0; i < 2; ++i) {
     if (!strips_[i]) continue;
     const QRectF part(area.left(), area.top() + half * static_cast<double>(i), area.width(), half - 4);
-    paintStrip(sheet, *strips_[i], (i == 0 ? "A  " : "B  ") + strips_[i]->title, ranges_[i], scale(), part);
+    const QString title = (i == 0 ? "A  " : "B  ") + strips_[i]->title;
+    paintStrip(sheet, *strips_[i], title, ranges_[i], scale(), part);
+    const double used = sheet.textWidth(title, Sheet::Style::bold) + 30;
+    if (i > 0) continue;  // one legend for both
+    drawTimelineLegend(
+        sheet.painter(),
+        QRectF(part.left() + used, part.top(), part.width() - used, sheet.lineHeight()).toRect(),
+        strips_[i]->classes, *colours_, LegendOf::classes);
   }
 }
 

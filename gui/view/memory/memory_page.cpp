@@ -2,8 +2,8 @@
 
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QPushButton>
 #include <QSplitter>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -74,10 +74,11 @@ QWidget* MemoryPage::makeHeader() {
   row->addSpacing(12);
   row->addWidget(now_, 1);
   const auto button = [&](const QString& text, const QString& help, auto press) {
-    auto* made = new QPushButton(text, header);
+    auto* made = new QToolButton(header);
+    made->setText(text);
     made->setToolTip(help);
     made->setAccessibleDescription(help);
-    connect(made, &QPushButton::clicked, this, press);
+    connect(made, &QToolButton::clicked, this, press);
     row->addWidget(made);
   };
   button("Axis", "Draw the curve over time, or event by event in the order of the host (X)",
@@ -118,7 +119,12 @@ QWidget* MemoryPage::makeLiveTable() {
   liveTable_->header()->setSortIndicator(-1, Qt::DescendingOrder);
   liveTable_->header()->setSortIndicatorClearable(true);
   liveOrder_->sort(-1);
+  connect(liveTable_, &QTreeView::expanded, this, &MemoryPage::fitLiveColumns);
   return liveTable_;
+}
+
+void MemoryPage::fitLiveColumns() {
+  for (int c = 0; c < liveModel_->columnCount(); ++c) liveTable_->resizeColumnToContents(c);
 }
 
 void MemoryPage::connectWidgets() {
@@ -237,19 +243,22 @@ void MemoryPage::setInstant(std::int64_t event) {
   plot_->setInstant(event);
   allocations_->setInstant(event);
   const MemoryExtent now = data_->curve.extent(event, event + 1);
-  const QString what =
-      event < 0
-          ? QString("before the log")
-          : QString("event %1 of %2, %3 %4")
-                .arg(QString::fromStdString(core::formatCount(event + 1)),
-                     QString::fromStdString(core::formatCount(data_->curve.size())),
-                     data_->curve.events()[static_cast<std::size_t>(event)].allocate ? "allocates" : "frees",
-                     QString::fromStdString(bufferTitle(
-                         data_->program(), data_->curve.events()[static_cast<std::size_t>(event)].buffer)));
+  const QString what = event < 0 ? QString("before the log")
+                                 : QString("event %1 of %2")
+                                       .arg(QString::fromStdString(core::formatCount(event + 1)),
+                                            QString::fromStdString(core::formatCount(data_->curve.size())));
   now_->setText(QString("%1<b>%2</b> allocated, %3 reserved at %4 (%5)")
                     .arg(event == data_->curve.peak() ? "Peak: " : "", bytesText(now.allocated.most),
                          bytesText(now.reserved.most), timeText(data_->curve.time(event)),
                          what.toHtmlEscaped()));
+  QString tip = now_->text();  // narrow windows cut it
+  if (event >= 0) {
+    const auto& happened = data_->curve.events()[static_cast<std::size_t>(event)];
+    tip += QString("<br>%1 %2")
+               .arg(happened.allocate ? "allocates" : "frees",
+                    QString::fromStdString(bufferTitle(data_->program(), happened.buffer)).toHtmlEscaped());
+  }
+  now_->setToolTip(tip);
   looking_.start<Instant>(
       [data = data_, event](const Background::Cancelled&) { return instantOf(*data, event); },
       [this](Instant instant) { showInstant(instant); });
@@ -268,8 +277,7 @@ void MemoryPage::showInstant(const Instant& instant) {
   treemap_->setLive(live_, session().log());
   following_ = true;
   liveModel_->setLive(live_, session().log());
-  liveTable_->expandToDepth(0);
-  for (int c = 0; c < liveModel_->columnCount(); ++c) liveTable_->resizeColumnToContents(c);
+  fitLiveColumns();
   following_ = false;
   map_->setMap(instant.map, instant_);
   selectRow();

@@ -55,6 +55,7 @@ class MemoryPage : public View {
   QWidget* makeTabs();
   QWidget* makeLiveTable();
   void connectWidgets();
+  void fitLiveColumns();
   void runChanged();
   void fillClasses();
   void build();

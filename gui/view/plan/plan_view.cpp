@@ -130,8 +130,11 @@ void PlanView::build() {
   connect(tensorTable, &QTableView::clicked, this, [this](const QModelIndex& index) {
     select(tensors_->table().rows[tensors_->sourceRow(index.row())][2]);
   });
-  facts_->setExtra([this](std::size_t row, int, int role) -> QVariant {
-    if (role != Qt::ForegroundRole) return {};
+  facts_->setExtra([this](std::size_t row, int column, int role) -> QVariant {
+    const auto& cells = facts_->table().rows[row];
+    const auto at = static_cast<std::size_t>(std::max(0, column));
+    if (role == Qt::ToolTipRole && at > 0 && at < cells.size()) return text(cells[at]);  // columns may cut it
+    if (role != Qt::ForegroundRole || (at < cells.size() && cells[at] == "0")) return {};
     const auto bad = badFacts(facts_->table());
     return bad[row] ? QVariant(paletteOf(session().theme()).exposed) : QVariant();
   });
@@ -347,12 +350,12 @@ void PlanView::takeMaps(Maps maps) {
     if (!s.map) continue;
     const PlanFacts& facts = s.map->facts();
     const app::PlannedBucket& b = of.planned();
-    s.title += QString(
-                   "  -  %1: %2 devices, shard %3, padding %4, gap to the bound %5, %6 tensors on several "
-                   "devices, %7")
+    s.title += QString("  -  %1: %2 devices, shard %3, padding %4 (%5), %6 tensors on several devices, %7")
                    .arg(text(b.name), text(core::formatCount(b.layout.devices)),
                         text(core::formatBytes(facts.shardElements * facts.elementBytes)),
-                        text(planPercent(b.layout.paddingRatio())), text(planGap(b)),
+                        text(planPercent(b.layout.paddingRatio())),
+                        b.layout.gapRatio() <= 0 || b.provenOptimal ? QString("optimal")
+                                                                    : text(planGap(b)) + " above the bound",
                         text(core::formatCount(facts.splitTensors)),
                         facts.cutBlocks == 0 ? QString("no block cut")
                                              : text(core::formatCount(facts.cutBlocks)) + " BLOCKS CUT");
@@ -361,12 +364,23 @@ void PlanView::takeMaps(Maps maps) {
   facts_->setTable(std::move(maps.facts));
   tensors_->setTable(std::move(maps.tensors));
   for (QTableView* table : tabs_->findChildren<QTableView*>())
-    if (table->model()->rowCount() < 500) table->resizeColumnsToContents();
+    if (table->model() != facts_ && table->model()->rowCount() < 500) table->resizeColumnsToContents();
+  showFacts();
   status_->setText(
       canvas_->selected().empty()
           ? QString("Click a tensor to highlight it in both maps; Ctrl+wheel zooms to single elements.")
           : "Selected: " + text(canvas_->selected()));
   takeSelection();
+}
+
+/// Both layouts side by side, as wide as the table.
+void PlanView::showFacts() {
+  for (QTableView* table : tabs_->findChildren<QTableView*>()) {
+    if (table->model() != facts_) continue;
+    for (int column = 0; column < facts_->columnCount(); ++column)
+      table->horizontalHeader()->setSectionResizeMode(
+          column, column == 0 ? QHeaderView::ResizeToContents : QHeaderView::Stretch);
+  }
 }
 
 std::int64_t PlanView::unitOfBucket() const {

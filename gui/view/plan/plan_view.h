@@ -61,6 +61,7 @@ class PlanView : public View {
   void startStudy();
   void takePlans();
   void takeMaps(Maps maps);
+  void showFacts();
   void makeMaps();
   void fillSystems();
   void fillBuckets();

@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QProxyStyle>
 #include <QSignalBlocker>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
@@ -30,8 +31,17 @@ class PaddedCells : public QStyledItemDelegate {
   }
 };
 
-/// Widest usual content of each column, in characters: measuring 10,000 rows would take long.
-constexpr int kWidths[kRunColumns] = {6, 16, 18, 9, 8, 10, 9, 9, 8, 13, 16, 30};
+/// Titles stand over the text of their columns.
+class PaddedHeader : public QProxyStyle {
+ public:
+  QRect subElementRect(SubElement element, const QStyleOption* option, const QWidget* widget) const override {
+    const QRect rect = QProxyStyle::subElementRect(element, option, widget);
+    return element == SE_HeaderLabel ? rect.adjusted(kPadding, 0, -kPadding, 0) : rect;
+  }
+};
+
+/// Usual content of each column, in characters: measuring 10,000 rows would take long.
+constexpr int kWidths[kRunColumns] = {7, 16, 25, 14, 7, 9, 8, 9, 7, 12, 8, 6};
 
 }  // namespace
 
@@ -92,6 +102,9 @@ QWidget* RunsPage::makeTablePage() {
   for (int c = 0; c < static_cast<int>(kRunColumns); ++c)
     table_->setColumnWidth(c, fontMetrics().horizontalAdvance('0') * kWidths[c] + 2 * kPadding + 6);
   table_->horizontalHeader()->setStretchLastSection(true);
+  auto* padded = new PaddedHeader;
+  padded->setParent(table_);
+  table_->horizontalHeader()->setStyle(padded);
   table_->horizontalHeader()->setSortIndicator(0, Qt::DescendingOrder);
   table_->setSortingEnabled(true);
   auto* top = new QHBoxLayout;

@@ -2,12 +2,14 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QEvent>
 #include <QFormLayout>
 #include <QGroupBox>
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace vsim::gui {
 namespace {
@@ -35,6 +37,26 @@ FormPanel::FormPanel(QWidget* parent) : QWidget(parent) {
     layout->addWidget(box);
   }
   layout->addStretch();
+  alignLabels();
+}
+
+/// The fields of all groups begin at one place.
+void FormPanel::alignLabels() {
+  int widest = 0;
+  std::vector<QWidget*> labels;
+  for (QFormLayout* form : findChildren<QFormLayout*>())
+    for (int row = 0; row < form->rowCount(); ++row)
+      if (QLayoutItem* item = form->itemAt(row, QFormLayout::LabelRole)) labels.push_back(item->widget());
+  for (QWidget* label : labels) {
+    label->setMinimumWidth(0);
+    widest = std::max(widest, label->sizeHint().width());
+  }
+  for (QWidget* label : labels) label->setMinimumWidth(widest);
+}
+
+void FormPanel::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::FontChange) alignLabels();
 }
 
 FormPanel::Field FormPanel::make(const FormField& field) {

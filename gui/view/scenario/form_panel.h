@@ -28,6 +28,9 @@ class FormPanel : public QWidget {
   /// The widget of a field, for tests and focus.
   [[nodiscard]] QWidget* field(const std::string& key) const;
 
+ protected:
+  void changeEvent(QEvent* event) override;
+
  signals:
   void edited(const QString& key, const QString& value);
 
@@ -41,6 +44,7 @@ class FormPanel : public QWidget {
   };
   Field make(const FormField& field);
   [[nodiscard]] QString checkedSystems(const Field& field) const;
+  void alignLabels();
 
   std::map<std::string, Field> fields_;
 };

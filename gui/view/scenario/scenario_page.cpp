@@ -190,8 +190,8 @@ void ScenarioPage::showCheck(const ScenarioCheck& check) {
   else if (!errors_.empty())
     state_->setText(errors_.size() == 1 ? QString("1 problem") : QString("%1 problems").arg(errors_.size()));
   else
-    state_->setText(check.points > 1 ? QString("right, a sweep of %1 points").arg(check.points)
-                                     : QString("right"));
+    state_->setText(check.points > 1 ? QString("no problems, a sweep of %1 points").arg(check.points)
+                                     : QString("no problems"));
 }
 
 void ScenarioPage::fieldEdited(const QString& key, const QString& value) {

@@ -75,7 +75,7 @@ RowHeights TimelineCanvas::heights() const {
   std::size_t streams = 0, classes = 0;
   for (std::size_t c = 0; c < scene_->classes().size(); ++c, ++classes)
     if (!closed_.contains(c)) streams += scene_->classes()[c].lanes.size();
-  constexpr int kTallest = 44;
+  constexpr int kTallest = 80;
   const int rest =
       height() - lanesTop() - static_cast<int>(classes) * (heights.rankClass + heights.exposed + heights.gap);
   if (streams > 0)

@@ -4,6 +4,7 @@
 
 #include <QStringList>
 #include <algorithm>
+#include <map>
 
 namespace vsim::gui {
 namespace {
@@ -21,6 +22,35 @@ QString row(const QStringList& cells, const char* tag = "td") {
 QString bytesOf(core::Bytes bytes) {
   return bytes == 0 ? QString("-")
                     : QString::fromStdString(fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6));
+}
+
+/// The pieces of the path that have one name.
+struct PathPieces {
+  std::string name;
+  int count = 0;
+  core::Picoseconds sum = 0;
+  const PathSegment* longest = nullptr;
+};
+
+/// Largest sum first.
+std::vector<PathPieces> piecesOf(const TimelineData& data, const StepPath& path) {
+  std::map<std::string, PathPieces> byName;
+  for (const PathSegment& segment : path.segments) {
+    std::string name = "the host";
+    if (segment.slice.valid()) name = data.sliceName(segment.slice.lane, segment.slice.slice);
+    if (segment.kind == PathKind::wait) name = "wait before " + name;
+    PathPieces& pieces = byName[name];
+    pieces.name = name;
+    ++pieces.count;
+    pieces.sum += segment.range.length();
+    if (pieces.longest == nullptr || segment.range.length() > pieces.longest->range.length())
+      pieces.longest = &segment;
+  }
+  std::vector<PathPieces> sorted;
+  for (auto& [name, pieces] : byName) sorted.push_back(std::move(pieces));
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const PathPieces& a, const PathPieces& b) { return a.sum > b.sum; });
+  return sorted;
 }
 
 }  // namespace
@@ -71,9 +101,11 @@ QString areaHtml(const AreaStats& stats, TimeUnit unit, TimeRange step) {
                  text(r.mean()), text(r.median), text(r.p99), bytesOf(r.bytes)});
   }
   html += "</table>";
-  html += QString("<p>Communication %1, of which %2 exposed: %3 % is hidden behind kernels.</p>")
-              .arg(text(stats.communication), text(stats.exposed))
-              .arg(100 * stats.overlap(), 0, 'f', 1);
+  html += stats.communication == 0
+              ? QString("<p>No communication.</p>")
+              : QString("<p>Communication %1, of which %2 exposed: %3 % is hidden behind kernels.</p>")
+                    .arg(text(stats.communication), text(stats.exposed))
+                    .arg(100 * stats.overlap(), 0, 'f', 1);
   return html +
          "<p><i>Times are of one rank of each class shown; slices that reach out of the area count with "
          "the part inside. The bars below divide their time: class, unit, name; a click widens one.</i></p>";
@@ -97,27 +129,20 @@ QString pathHtml(const TimelineData& data, const StepPath& path, TimeUnit unit) 
   html += "</table><p><b>If this took no time</b></p><table>";
   for (const StepPath::Saving& saving : path.ifFree)
     html += row({escaped(saving.what), "-" + text(saving.saved), percent(saving.saved)});
-  html += "</table><p><b>Longest pieces</b></p><table>";
-  std::vector<const PathSegment*> longest;
-  for (const PathSegment& segment : path.segments) longest.push_back(&segment);
+  html += "</table><p><b>What it runs through</b></p><table>";
+  const std::vector<PathPieces> pieces = piecesOf(data, path);
   constexpr std::size_t kShown = 30;
-  const std::size_t shown = std::min(kShown, longest.size());
-  std::partial_sort(longest.begin(), longest.begin() + static_cast<std::ptrdiff_t>(shown), longest.end(),
-                    [](const auto* a, const auto* b) { return a->range.length() > b->range.length(); });
-  for (std::size_t i = 0; i < shown; ++i) {
-    const PathSegment& segment = *longest[i];
-    QString name = "the host";
-    if (segment.slice.valid())
-      name = QString("<a href='%1'>%2</a>")
-                 .arg(sliceLink(segment.slice),
-                      escaped(data.sliceName(segment.slice.lane, segment.slice.slice)));
-    if (segment.kind == PathKind::wait) name = "wait before " + name;
-    html += row({name, text(segment.range.length())});
+  for (std::size_t i = 0; i < std::min(kShown, pieces.size()); ++i) {
+    const PathPieces& p = pieces[i];
+    QString name = escaped(p.name);
+    if (p.longest->slice.valid())
+      name = QString("<a href='%1'>%2</a>").arg(sliceLink(p.longest->slice), name);
+    html += row({name, p.count > 1 ? QString("%1 x").arg(p.count) : QString(), text(p.sum), percent(p.sum)});
   }
-  html += "</table>";
-  if (longest.size() > kShown)
-    html += QString("<p>%1 pieces in all; the export lists every one.</p>").arg(longest.size());
-  return html;
+  return html + QString(
+                    "</table><p>A name leads to its longest piece. %1 pieces in all; the export lists "
+                    "every one.</p>")
+                    .arg(path.segments.size());
 }
 
 DataTable areaTable(const AreaStats& stats) {

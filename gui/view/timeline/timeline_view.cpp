@@ -37,7 +37,8 @@ class Legend : public QWidget {
     const Palette& palette = paletteOf(session_.theme());
     painter.fillRect(rect(), palette.panel);
     if (canvas_.scene())
-      drawTimelineLegend(painter, rect(), classes_, palette, canvas_.scene()->predicted() != nullptr);
+      drawTimelineLegend(painter, rect(), classes_, palette,
+                         canvas_.scene()->predicted() ? LegendOf::predicted : LegendOf::exposed);
   }
 
  private:
@@ -90,10 +91,9 @@ void TimelineView::build() {
   canvas_ = new TimelineCanvas(session(), left);
   scroll_ = new QScrollBar(Qt::Vertical, left);
   scroll_->setAccessibleName("scroll tracks");
-  legend_ = new Legend(session(), *canvas_, left);
+  legend_ = new Legend(session(), *canvas_, this);
   grid->addWidget(canvas_, 0, 0);
   grid->addWidget(scroll_, 0, 1);
-  grid->addWidget(legend_, 1, 0, 1, 2);
   grid->setColumnStretch(0, 1);
   grid->setRowStretch(0, 1);
   panels_ = new QTabWidget(splitter);
@@ -119,8 +119,9 @@ void TimelineView::build() {
   splitter->addWidget(panels_);
   splitter->setStretchFactor(0, 1);
   splitter->setStretchFactor(1, 0);
-  splitter->setSizes({1000, 400});
+  splitter->setSizes({1000, 340});
   layout->addWidget(splitter, 1);
+  layout->addWidget(legend_);
 
   auto* line = new QWidget(this);
   auto* lineLayout = new QHBoxLayout(line);
@@ -476,7 +477,8 @@ void TimelineView::drawExport(QPainter& painter, QSize size) {
   drawTimeline(painter, inner, frame);
   painter.restore();
   drawTimelineLegend(painter, QRect(0, size.height() - kLegend, size.width(), kLegend),
-                     classesIn(*canvas_->scene()), palette, frame.predicted != nullptr);
+                     classesIn(*canvas_->scene()), palette,
+                     frame.predicted != nullptr ? LegendOf::predicted : LegendOf::exposed);
 }
 
 DataTable TimelineView::exportTable() const {
