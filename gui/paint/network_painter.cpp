@@ -208,10 +208,9 @@ std::vector<LinkPlace> drawTopology(QPainter& painter, const Palette& palette, c
   if (places.size() > 0 && area.right() - beside > 150) {  // there are gauges
     painter.setPen(palette.mutedText);
     painter.drawText(
-        QRectF(beside, area.bottom() - 34, area.right() - beside - 8, 18), Qt::AlignVCenter | Qt::AlignLeft,
-        metrics.elidedText(
-            QString("bar: %1 load; line: peak; dashed: line rate").arg(picture.cursor ? "present" : "mean"),
-            Qt::ElideRight, area.right() - beside - 8));
+        QRectF(beside, area.bottom() - 36, area.right() - beside - 8, 36),
+        Qt::AlignTop | Qt::AlignLeft | Qt::TextWordWrap,
+        QString("bar: %1 load; line: peak; dashed: line rate").arg(picture.cursor ? "present" : "mean"));
   }
   for (std::size_t i = 0; i < map.layers().size(); ++i) drawBox(painter, palette, map.layers()[i], boxOf(i));
   painter.restore();

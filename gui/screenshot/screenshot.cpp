@@ -106,7 +106,8 @@ core::Result<void> writePicture(QWidget& shown, View& view, const Session& sessi
   QByteArray bytes;
   QBuffer buffer(&bytes);
   buffer.open(QIODevice::WriteOnly);
-  if (!image.save(&buffer, "PNG")) return core::fail("the picture does not fit in memory");
+  if (!image.save(&buffer, "PNG", 0))  // as small as it gets
+    return core::fail("the picture does not fit in memory");
   return traces::writeFileAtomically(
       path, std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
 }
@@ -163,7 +164,18 @@ std::optional<core::Error> doCommands(View& view, const QStringList& wanted) {
   return std::nullopt;
 }
 
+/// What has a font of its own, such as the text of a scenario, gets the boxes too.
+void drawBoxes(QWidget& shown) {
+  for (QWidget* widget : shown.findChildren<QWidget*>()) {
+    if (widget->font().family() == kBoxFamily) continue;
+    QFont font = QApplication::font();
+    font.setPointSizeF(widget->font().pointSizeF());
+    widget->setFont(font);
+  }
+}
+
 int draw(QWidget& shown, View& view, Session& session, const ScreenshotOptions& options) {
+  if (options.boxes) drawBoxes(shown);
   shown.resize(options.size);
   shown.setAttribute(Qt::WA_DontShowOnScreen);
   shown.show();

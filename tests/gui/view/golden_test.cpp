@@ -86,6 +86,33 @@ TEST_CASE("Golden: sweep") {
               {"--screenshot", "sweep", "--run", kScenarios + "sweep_moe_10k.yaml", "--size", "900x560"});
 }
 
+TEST_CASE("Golden: timeline with its critical path, dark") {
+  checkGolden("timeline_dark", {"--screenshot", "timeline", "--run", kScenarios + "tiny.yaml", "--size",
+                                "1000x500", "--theme", "dark", "--do", "timeline.path"});
+}
+
+TEST_CASE("Golden: memory") {
+  checkGolden("memory", {"--screenshot", "memory", "--run", kScenarios + "tiny.yaml", "--size", "900x600"});
+}
+
+TEST_CASE("Golden: plan") {
+  checkGolden("plan",
+              {"--screenshot", "plan", "--run", kScenarios + "llama3_8b_64.yaml", "--size", "1000x640"});
+}
+
+TEST_CASE("Golden: network") {
+  checkGolden("network",
+              {"--screenshot", "network", "--run", kScenarios + "llama3_8b_64.yaml", "--size", "1000x640"});
+}
+
+TEST_CASE("Golden: scenario with problems") {
+  TemporaryFolder folder;
+  std::string text = readFile(kScenarios + "tiny.yaml");
+  text.replace(text.find("fsdp: 4"), 7, "fsdp: 3");
+  writeFile(folder / "wrong.yaml", text);
+  checkGolden("scenario", {"--screenshot", "scenario", "--run", folder / "wrong.yaml", "--size", "900x600"});
+}
+
 TEST_CASE("A difference of one row is found, noise is not") {
   QImage a(400, 300, QImage::Format_RGB32);
   a.fill(Qt::white);

@@ -258,8 +258,9 @@ TEST_CASE("A store of the first schema is brought up to date when it is shown") 
   const std::string path = folder / "runs.sqlite";
   fill(path, 2);
   sql(path,
-      "DROP TABLE logs; DROP TABLE profiles; DROP TABLE marks; DROP TABLE levels; ALTER TABLE reports DROP COLUMN exposed_s;"
-      "ALTER TABLE reports DROP COLUMN peak_bytes; PRAGMA user_version = 1;");
+      "DROP TABLE logs; DROP TABLE profiles; DROP TABLE marks; DROP TABLE levels;"
+      "ALTER TABLE reports DROP COLUMN exposed_s; ALTER TABLE reports DROP COLUMN peak_bytes;"
+      "ALTER TABLE runs DROP COLUMN verdict; PRAGMA user_version = 1;");
   Session session;
   session.setStorePath(path);
   RunsPage page(session, nullptr);
