@@ -58,6 +58,10 @@ DataTable rowsOf(const NetworkMap& map, const std::vector<std::size_t>& flows) {
 }  // namespace
 
 core::Result<core::ClusterHardware> clusterOf(const OpenedRun& run, int report) {
+  // The prediction of such a run rests on what the processors did, too.
+  if (std::ranges::any_of(run.logs, [](const auto& log) { return log && log->executor == "host"; }))
+    return core::fail(
+        "The ranks ran on processors (host executor): their collectives load no link of a cluster.");
   const auto source = planSource(run, report);
   if (!source) return core::fail("The run does not say what cluster it ran on.");
   const auto scenarios = app::loadScenarios(source->scenario);

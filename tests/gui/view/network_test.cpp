@@ -134,6 +134,19 @@ TEST_CASE("network view: cursor, zoom and limit are the session's") {
   CHECK(groups.rowCount() == static_cast<int>(page.session.current()->reports[0].collectives.size()));
 }
 
+TEST_CASE("network view: what ran on processors loads no links of the scenario's cluster") {
+  OpenedRun run = *simulated("tiny");
+  CHECK(clusterOf(run, 1).has_value());
+  auto measured = std::make_shared<core::ExecutionLog>(*run.logs[0]);
+  measured->executor = "host";
+  run.logs[0] = measured;
+  for (const int report : {0, 1}) {
+    const auto cluster = clusterOf(run, report);
+    REQUIRE_FALSE(cluster.has_value());
+    CHECK(cluster.error().message.find("processors") != std::string::npos);
+  }
+}
+
 TEST_CASE("network view: a run without a scenario has collectives and no rates") {
   Page page;
   auto run = std::make_shared<OpenedRun>(*simulated("tiny"));
