@@ -164,9 +164,10 @@ void MemoryPlotPainter::drawLimit(QPainter& painter, const MemoryPlotGeometry& g
                             .arg(bytesText(limit), bytesText(data.limit.board), bytesText(data.limit.context),
                                  bytesText(data.limit.nccl));
   const QFontMetrics metrics(painter.font());
-  if (limit > g.top) {
+  if (limit > g.top) {  // below the names of the steps
     painter.setPen(palette_->mutedText);
-    painter.drawText(g.plot.adjusted(0, 2, -6, 0), Qt::AlignRight | Qt::AlignTop, "\u2191 " + parts);
+    painter.drawText(g.plot.adjusted(0, 4 + metrics.height(), -6, 0), Qt::AlignRight | Qt::AlignTop,
+                     "\u2191 " + parts);
     return;
   }
   const int y = static_cast<int>(std::lround(g.y(limit)));
