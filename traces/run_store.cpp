@@ -144,6 +144,12 @@ core::Result<RunStore> RunStore::open(const std::string& path, Access access) {
   if (opened != SQLITE_OK) return tl::unexpected(databaseError(database, path, opened));
   sqlite3_busy_timeout(database, kBusyMilliseconds);
   if (!writes) {
+    const auto outdated = isOutdated(database, path);
+    if (outdated && *outdated && !frozen && ::access(path.c_str(), W_OK) == 0) {
+      store.database_.reset();
+      if (auto updated = open(path, Access::readWrite); !updated) return tl::unexpected(updated.error());
+      return open(path, access);
+    }
     if (auto checked = checkStore(database, path); !checked) return tl::unexpected(checked.error());
     return store;
   }

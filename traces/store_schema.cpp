@@ -149,12 +149,18 @@ core::Result<void> migrateStore(sqlite3* database, const std::string& path) {
   }
 }
 
+core::Result<bool> isOutdated(sqlite3* database, const std::string& path) {
+  return settledVersion(database, path).map([](std::int64_t version) {
+    return version > 0 && version < storeSchemaVersion();
+  });
+}
+
 core::Result<void> checkStore(sqlite3* database, const std::string& path) {
   const auto version = settledVersion(database, path);
   if (!version) return tl::unexpected(version.error());
   if (*version < storeSchemaVersion())
     return refused(path, "is empty or was written by an earlier version of vsim",
-                   "a run that is stored there brings it up to date");
+                   "a run that is stored there, or reading it where it may be written, brings it up to date");
   return {};
 }
 

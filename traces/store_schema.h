@@ -15,6 +15,10 @@ namespace vsim::traces {
 /// program's database, a later version of vsim's.
 [[nodiscard]] core::Result<void> migrateStore(sqlite3* database, const std::string& path);
 
+/// Whether the file is a run store of an earlier version, which migrateStore brings up to date. Errors: as
+/// there.
+[[nodiscard]] core::Result<bool> isOutdated(sqlite3* database, const std::string& path);
+
 /// The same tests without changing anything; an older schema is refused, too.
 [[nodiscard]] core::Result<void> checkStore(sqlite3* database, const std::string& path);
 

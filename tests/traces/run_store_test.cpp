@@ -285,7 +285,9 @@ TEST_CASE("A store of the first version is brought up to date") {
              "ALTER TABLE runs DROP COLUMN verdict;"
              "ALTER TABLE reports DROP COLUMN exposed_s; ALTER TABLE reports DROP COLUMN peak_bytes;"
              "PRAGMA user_version = 1;");
-  CHECK_FALSE(RunStore::open(path, Access::readOnly).has_value());
+  // Reading does it, too: whoever comes back with a later version lists the runs first.
+  CHECK(RunStore::open(path, Access::readOnly).has_value());
+  CHECK(pragmaText(path, "PRAGMA user_version") == std::to_string(storeSchemaVersion()));
   auto store = RunStore::open(path, Access::readWrite);
   REQUIRE(store.has_value());
   CHECK(store->load(1).has_value());
@@ -308,9 +310,13 @@ TEST_CASE("A store of the fourth version gets verdicts and levels, and keeps wha
     REQUIRE(store->setTags(1, "kept").has_value());
   }
   executeSql(path, "DROP TABLE levels; ALTER TABLE runs DROP COLUMN verdict; PRAGMA user_version = 4;");
-  const auto reading = RunStore::open(path, Access::readOnly);
-  REQUIRE_FALSE(reading.has_value());
-  CHECK(reading.error().text().find("earlier version") != std::string::npos);
+  if (::geteuid() != 0) {  // root may write everywhere
+    std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+    const auto reading = RunStore::open(path, Access::readOnly);
+    REQUIRE_FALSE(reading.has_value());
+    CHECK(reading.error().text().find("earlier version") != std::string::npos);
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
   auto store = RunStore::open(path, Access::readWrite);
   REQUIRE(store.has_value());
   CHECK(pragmaText(path, "PRAGMA user_version") == "5");
