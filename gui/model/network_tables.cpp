@@ -30,22 +30,23 @@ std::vector<std::string> flowRow(const NetworkMap& map, const NetworkFlow& flow)
           fmt::format("{}", flow.step),
           microseconds(flow.begin),
           microseconds(flow.length()),
+          map.known() ? microseconds(static_cast<core::Picoseconds>(flow.lost())) : std::string(),
+          percent(map, flow.share),
+          limitOf(map, flow.limit),
           group.name,
           fmt::format("{}", group.size),
           fmt::format("{}", group.stride),
           bytesOf(flow.bytes),
-          gigabytes(flow.busBandwidth()),
-          limitOf(map, flow.limit),
-          percent(map, flow.share),
-          map.known() ? microseconds(static_cast<core::Picoseconds>(flow.lost())) : std::string()};
+          gigabytes(flow.busBandwidth())};
 }
 
 DataTable emptyFlowTable() {
   DataTable table;
-  table.header = {"collective",           "step",           "begin (us)",       "duration (us)",
-                  "communicator",         "ranks",          "stride",           "size (bytes)",
-                  "bus bandwidth (GB/s)", "limiting links", "of line rate (%)", "lost (us)"};
-  table.numeric = {false, true, true, true, false, true, true, true, true, false, true, true};
+  table.header = {"collective",     "step",         "begin (us)",
+                  "duration (us)",  "lost (us)",    "of line rate (%)",
+                  "limiting links", "communicator", "ranks",
+                  "stride",         "size (bytes)", "bus bandwidth (GB/s)"};
+  table.numeric = {false, true, true, true, true, true, false, false, true, true, true, true};
   return table;
 }
 

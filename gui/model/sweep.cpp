@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include "core/scenario/reader.h"
 #include "gui/model/figure_text.h"
@@ -142,6 +143,17 @@ SweepData sweepOf(std::span<const SweepSource> sources) {
   return data;
 }
 
+namespace {
+
+bool sharedX(const SweepData& data, std::size_t x) {
+  std::set<double> seen;
+  for (const SweepPoint& point : data.points)
+    if (x < data.columns.size() && point.values[x] && !seen.insert(*point.values[x]).second) return true;
+  return false;
+}
+
+}  // namespace
+
 SweepChoice suggestedChoice(const SweepData& data) {
   SweepChoice choice;
   const std::size_t none = data.columns.size();
@@ -162,6 +174,10 @@ SweepChoice suggestedChoice(const SweepData& data) {
       break;
     }
   }
+  // Several points at one x: the next thing that was swept makes lines of them.
+  if (!choice.series && sharedX(data, choice.x))
+    for (std::size_t i = 0; i < data.columns.size() && !choice.series; ++i)
+      if (i != choice.x && data.columns[i].varies && !data.columns[i].result) choice.series = i;
   // Sizes that double are evenly spaced on a logarithmic axis.
   double low = 0, high = 0;
   for (const SweepPoint& point : data.points)

@@ -129,6 +129,7 @@ TEST_CASE("Lists show the newest runs first, all systems of each") {
   const auto rows = store->list(2);
   REQUIRE(rows.has_value());
   REQUIRE(rows->size() == 4);
+  CHECK(rows->front().configuration == "batch.micro_batch=2");
   CHECK((*rows)[0].scenario == "c");
   CHECK((*rows)[0].system == "vescale");
   CHECK((*rows)[1].system == "fsdp2");

@@ -5,6 +5,7 @@
 #include <QHeaderView>
 #include <QProxyStyle>
 #include <QSignalBlocker>
+#include <QStyleOption>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -34,9 +35,14 @@ class PaddedCells : public QStyledItemDelegate {
 /// Titles stand over the text of their columns.
 class PaddedHeader : public QProxyStyle {
  public:
-  QRect subElementRect(SubElement element, const QStyleOption* option, const QWidget* widget) const override {
-    const QRect rect = QProxyStyle::subElementRect(element, option, widget);
-    return element == SE_HeaderLabel ? rect.adjusted(kPadding, 0, -kPadding, 0) : rect;
+  void drawControl(ControlElement element, const QStyleOption* option, QPainter* painter,
+                   const QWidget* widget) const override {
+    const auto* header = qstyleoption_cast<const QStyleOptionHeader*>(option);
+    if (element != CE_HeaderLabel || header == nullptr)
+      return QProxyStyle::drawControl(element, option, painter, widget);
+    QStyleOptionHeader padded(*header);
+    padded.rect.adjust(kPadding, 0, -kPadding, 0);
+    QProxyStyle::drawControl(element, &padded, painter, widget);
   }
 };
 

@@ -48,6 +48,21 @@ TEST_CASE("Axes come from what was swept") {
   }
 }
 
+TEST_CASE("What is swept beside the horizontal axis makes a line each") {
+  std::vector<core::RunReport> reports;
+  for (const char* gpus : {"64", "128"})
+    for (const char* batch : {"1", "2", "3"}) {
+      reports.push_back(point(gpus, "vescale", 1, 10, true));
+      reports.back().facts.overrides.push_back({"batch.micro_batch", batch});
+    }
+  const SweepData data = dataOf(reports);
+  const SweepChoice choice = suggestedChoice(data);
+  REQUIRE(choice.series.has_value());
+  CHECK(choice.x != *choice.series);
+  for (const std::size_t column : {choice.x, *choice.series})
+    CHECK((data.columns[column].name == "cluster.gpus" || data.columns[column].name == "batch.micro_batch"));
+}
+
 TEST_CASE("Words become categories, systems become series") {
   std::vector<core::RunReport> reports{point("64", "vescale", 1, 10, true), point("64", "fsdp2", 2, 12, true),
                                        point("4Ki", "vescale", 3, 10, true)};

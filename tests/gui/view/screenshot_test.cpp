@@ -72,6 +72,31 @@ TEST_CASE("Every view can be drawn without a display, as picture, drawing and ta
   CHECK(test::readFile(folder / "a.svg").find("<svg") != std::string::npos);
 }
 
+TEST_CASE("Commands are done before the picture is drawn") {
+  test::TemporaryFolder folder;
+  const auto rows = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"--screenshot", "timeline", "--run", kTiny, "--csv", folder / "out.csv"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto run = shoot(words, folder / "");
+    INFO(run.err);
+    REQUIRE(run.exitCode == 0);
+    return test::readFile(folder / "out.csv");
+  };
+  CHECK(rows({}).starts_with("ranks,"));
+  CHECK(rows({"--do", "timeline.path"}).starts_with("kind,"));  // the table of the critical path
+}
+
+TEST_CASE("The page of scenarios is drawn with a wrong one, too") {
+  test::TemporaryFolder folder;
+  test::writeFile(folder / "wrong.yaml", "vsim: 1\nname: x\nmodel: {preset: no-such}\n");
+  const auto run = shoot({"--screenshot", "scenario", "--run", folder / "wrong.yaml", "-o", folder / "a.png",
+                          "--csv", folder / "a.csv"},
+                         folder / "");
+  INFO(run.err);
+  CHECK(run.exitCode == 0);
+  CHECK(test::readFile(folder / "a.csv").find("no-such") != std::string::npos);
+}
+
 TEST_CASE("Exit codes and messages of pictures") {
   test::TemporaryFolder folder;
   const std::string out = folder / "a.png";
@@ -80,6 +105,10 @@ TEST_CASE("Exit codes and messages of pictures") {
   CHECK(unknownView.err.find("summary") != std::string::npos);
   const auto noRun = shoot({"--screenshot", "summary", "--run", "7", "-o", out}, folder / "");
   CHECK(noRun.exitCode == 2);
+  const auto noCommand =
+      shoot({"--screenshot", "timeline", "--run", kTiny, "-o", out, "--do", "timeline.dance"}, folder / "");
+  CHECK(noCommand.exitCode == 2);
+  CHECK(noCommand.err.find("timeline.path") != std::string::npos);
   const auto noScenario = shoot({"--screenshot", "summary", "--run", "nosuch", "-o", out}, folder / "");
   CHECK(noScenario.exitCode == 2);
   const auto badUrl =
