@@ -45,6 +45,7 @@ void drawRuler(Sheet& sheet, core::Picoseconds scale, const QRectF& area) {
                                          : "ns";
   const Ticks ticks =
       niceTicks(0, seconds / unit, std::max(3, static_cast<int>(area.width() / 90)), AxisScale::linear);
+  double free = area.left();
   for (const Tick& tick : ticks.marks) {
     const double x = area.left() + tick.value * unit / seconds * area.width();
     if (x > area.right() + 0.5) break;
@@ -52,6 +53,8 @@ void drawRuler(Sheet& sheet, core::Picoseconds scale, const QRectF& area) {
     const QString label = QString::fromStdString(tick.label) + " " + name;
     const double width = sheet.textWidth(label, Style::small) + 4;
     const double left = std::min(x + 3, area.right() - width);
+    if (left < free) continue;  // no room beside the one before
+    free = left + width + 4;
     sheet.text(QRectF(left, area.top(), width, area.height()), label, c.mutedText, Style::small);
   }
 }
