@@ -18,12 +18,12 @@ struct Stretches {
 /// Answers how much of any range of time its stretches cover. LaneIndex without classes: one number where
 /// that has eight, for what is only busy or not, and for heat maps of hundreds of rows.
 ///
-/// Exact answers come from the sum before every 16th stretch. Of many stretches a curve of their sum over
+/// Exact answers come from the sum before every 64th stretch. Of many stretches a curve of their sum over
 /// equal cells of time is kept besides: a column of two cells or more costs two look-ups, however much it
 /// covers. 17 bytes a stretch and 16 KB. Immutable.
 class BusyTrack {
  public:
-  static constexpr std::size_t kBlock = 16;
+  static constexpr std::size_t kBlock = 64;
   static constexpr int kCells = 4096;
   static constexpr std::size_t kFew = 1024;  // stretches that need no curve
 

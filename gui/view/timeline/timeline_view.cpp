@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "gui/model/give_back_memory.h"
 #include "gui/model/participants.h"
 #include "gui/model/stored_levels.h"
 #include "gui/paint/palette.h"
@@ -228,8 +229,9 @@ void TimelineView::buildScene() {
   const auto pair = predictionOf(*run, static_cast<std::size_t>(session().report()));
   scenes_.start<TimelineCanvas::Scene>(
       [log, trace, prediction = pair ? run->logs[*pair] : nullptr](const Background::Cancelled&) {
-        return TimelineCanvas::Scene(
-            std::make_shared<TimelineScene>(trace ? trace : timelineOf(log), prediction.get()));
+        auto scene = std::make_shared<TimelineScene>(trace ? trace : timelineOf(log), prediction.get());
+        giveBackMemory();
+        return TimelineCanvas::Scene(std::move(scene));
       },
       [this](TimelineCanvas::Scene scene) {
         sceneArrived(std::move(scene));
