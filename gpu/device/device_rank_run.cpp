@@ -140,8 +140,11 @@ void DeviceRank::drain() {
 }
 
 void DeviceRank::waitFor(Event event) {
-  // A sleep ends some 50 us late: none before that is a small part of the wait.
-  constexpr std::chrono::milliseconds kSpinning{2};
+  // A sleep ends some 50 us late: none before that is a small part of the wait. Where cores are few, who
+  // spins keeps others from what it waits for.
+  constexpr unsigned int kManyCores = 8;
+  static const bool many = std::thread::hardware_concurrency() >= kManyCores;
+  const std::chrono::microseconds spinning(many ? 2000 : 200);
   constexpr std::chrono::microseconds kPause{50};
   const auto since = std::chrono::steady_clock::now();
   while (true) {
@@ -149,7 +152,7 @@ void DeviceRank::waitFor(Event event) {
     context_.check(set_.api.query(event, done));
     if (done) return;
     context_.checkStopped();
-    if (std::chrono::steady_clock::now() - since < kSpinning) {
+    if (std::chrono::steady_clock::now() - since < spinning) {
       std::this_thread::yield();
       continue;
     }
