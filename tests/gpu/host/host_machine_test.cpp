@@ -216,12 +216,13 @@ TEST_CASE("at the memory limit a request waits for what its pool's stream is abo
 }
 
 TEST_CASE("an execution can be stopped from outside, and says where it is") {
-  std::atomic<bool> reached = false;
+  std::atomic<bool> reached = false, stopped = false;
   gpu::HostExecutorOptions options;
   options.ranks = 2;
   options.observer = [&](const gpu::HostObservation& seen) {
+    if (seen.rank != 0) return;
     reached = true;
-    if (seen.rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    while (!stopped) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   };
   gpu::HostExecutor host(options);
   CHECK(host.status() == "");
@@ -230,10 +231,12 @@ TEST_CASE("an execution can be stopped from outside, and says where it is") {
     while (!reached) std::this_thread::yield();
     status = host.status();
     host.stop({.message = "another process has failed"});
+    stopped = true;
   });
   const auto log = host.execute(plainProgram(2), 200);
   other.join();
   REQUIRE(!log);
   CHECK(log.error().message == "another process has failed");
+  INFO(status);
   CHECK(status.find("rank 0: ") != std::string::npos);
 }
