@@ -100,6 +100,7 @@ Result<Prediction> predictProgram(const std::shared_ptr<const StepProgram>& prog
   }
   simulation.slices = simulation.memory = options.keepLogs ? sim::Keep::everything : sim::Keep::lastStep;
   simulation.ranks = facts.gpus;
+  simulation.cancelled = options.cancelled;
   sim::Simulator simulator(std::move(costs), simulation);
   auto log = simulator.execute(program, options.steps);
   if (!log) return tl::unexpected(log.error());
@@ -110,12 +111,13 @@ Result<Prediction> predictProgram(const std::shared_ptr<const StepProgram>& prog
 }
 
 Result<Prediction> predict(const ModelGraph& graph, const Scenario& scenario, const Prepared& prepared,
-                           const CostModels& models, bool keepLogs) {
+                           const CostModels& models, bool keepLogs, const std::function<bool()>& cancelled) {
   const auto program = emitProgram(prepared);
   if (!program) return tl::unexpected(program.error());
-  return predictProgram(*program, runFacts(graph, scenario, prepared, **program),
-                        hardwareFacts(scenario, **program, models), models,
-                        {.keepLogs = keepLogs, .steps = static_cast<int>(scenario.simulate.steps)});
+  return predictProgram(
+      *program, runFacts(graph, scenario, prepared, **program), hardwareFacts(scenario, **program, models),
+      models,
+      {.keepLogs = keepLogs, .steps = static_cast<int>(scenario.simulate.steps), .cancelled = cancelled});
 }
 
 }  // namespace vsim::app

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "app/cost_table.h"
@@ -34,6 +35,7 @@ struct PredictionOptions {
   /// Memory of the caching allocator; else buffers count with their own bytes, as the host executor has it.
   bool cachingAllocator = true;
   int steps = 2;
+  std::function<bool()> cancelled{};  // as in sim::SimulatorOptions
 };
 
 /// The step as `prepared` has it.
@@ -50,8 +52,9 @@ core::Result<Prediction> predictProgram(const std::shared_ptr<const core::StepPr
                                         const core::RunFacts& facts, const core::HardwareFacts& hardware,
                                         const CostModels& models, const PredictionOptions& options);
 
-/// Emits the program, simulates it and makes the report. `keepLogs` as in PredictionOptions.
+/// Emits the program, simulates it and makes the report. `keepLogs`, `cancelled` as in PredictionOptions.
 core::Result<Prediction> predict(const core::ModelGraph& graph, const core::Scenario& scenario,
-                                 const Prepared& prepared, const CostModels& models, bool keepLogs);
+                                 const Prepared& prepared, const CostModels& models, bool keepLogs,
+                                 const std::function<bool()>& cancelled = {});
 
 }  // namespace vsim::app

@@ -73,7 +73,7 @@ core::ResultAll<std::vector<RunResult>> run(const RunOptions& options, const Pro
            static_cast<double>(done++) / static_cast<double>(total));
       auto prepared = prepare(graph, scenario, spec);
       if (!prepared) return tl::unexpected(core::Errors{prepared.error()});
-      auto prediction = predict(graph, scenario, *prepared, *models, options.keepLogs);
+      auto prediction = predict(graph, scenario, *prepared, *models, options.keepLogs, options.cancelled);
       if (!prediction) return tl::unexpected(core::Errors{prediction.error()});
       prediction->report.facts.wallSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
       std::vector<std::string> notes = notesOf(scenario);

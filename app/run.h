@@ -20,7 +20,8 @@ struct RunOptions {
   bool keepLogs = false;  // RunResult::log is set
   /// In place of what the file at `scenario` holds; the file need not be there, its folder and name count.
   std::optional<std::string> text{};
-  /// Asked before each system; true ends the run with the error "cancelled". May be empty.
+  /// Asked before each system and every few thousand simulated instructions; true ends the run with the error
+  /// "cancelled". May be empty.
   std::function<bool()> cancelled{};
 };
 

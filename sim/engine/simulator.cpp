@@ -45,6 +45,7 @@ class Host {
       if (!setUp(instruction)) return tl::unexpected(error_);
     }
     for (int step = 0; step < steps_; ++step) {
+      if (options_.cancelled && options_.cancelled()) return core::fail("cancelled");
       beginStep(step);
       if (!issueStep(step)) return tl::unexpected(error_);
       device_.advance(now_);
@@ -97,7 +98,9 @@ class Host {
       if (instruction.firstStepOnly && step > 0) continue;
       ++executed_;
       if (!issue(instruction, static_cast<Index>(i))) return false;
-      if (i % kBetweenLooks == kBetweenLooks - 1) device_.advance(now_);
+      if (i % kBetweenLooks != kBetweenLooks - 1) continue;
+      device_.advance(now_);
+      if (options_.cancelled && options_.cancelled()) return failed({.message = "cancelled"});
     }
     return true;
   }

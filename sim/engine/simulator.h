@@ -21,6 +21,9 @@ struct SimulatorOptions {
   Keep memory = Keep::lastStep;  // setup counts as part of `everything` alone
   std::string rankName = "all";  // what the simulated rank stands for
   std::int64_t firstRank = 0, ranks = 1;
+  /// Asked every few thousand instructions; true ends the simulation with the error "cancelled". May be
+  /// empty.
+  std::function<bool()> cancelled{};
 };
 
 /// Runs a StepProgram in virtual time for one rank that stands for all equal ones.

@@ -244,3 +244,18 @@ TEST_CASE("an interfered kernel ends on a whole picosecond") {
   // 10 ps at 3/4 do 7.5; 92.5 left end at 102.5, rounded.
   CHECK(times(sketch.run()) == "0-103 0-10");
 }
+
+TEST_CASE("a simulation ends when it is cancelled, between steps and inside a long one") {
+  ProgramSketch sketch(1);
+  for (int i = 0; i < 20'000; ++i) sketch.kernel(0, 4);
+  for (const int after : {0, 1, 2}) {
+    int asked = 0;
+    sim::SimulatorOptions options;
+    options.cancelled = [&] { return asked++ >= after; };
+    sim::Simulator simulator(sketch.costs, options);
+    const auto log = simulator.execute(std::make_shared<core::StepProgram>(sketch.builder().program()), 2);
+    REQUIRE_FALSE(log.has_value());
+    CHECK(log.error().message == "cancelled");
+    CHECK(asked == after + 1);
+  }
+}
