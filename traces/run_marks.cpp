@@ -81,6 +81,16 @@ core::Result<void> RunStore::restoreRuns(const std::vector<std::int64_t>& ids) {
   return forEach(ids, "UPDATE marks SET deleted = NULL WHERE run = ? AND ? = 0", 0);
 }
 
+core::Result<std::vector<std::int64_t>> RunStore::lastDeleted() {
+  Statement select(database_.get(),
+                   "SELECT run FROM marks WHERE deleted = (SELECT max(deleted) FROM marks) ORDER BY run");
+  std::vector<std::int64_t> ids;
+  int status = SQLITE_ROW;
+  while ((status = select.step()) == SQLITE_ROW) ids.push_back(select.integer(0));
+  if (status != SQLITE_DONE) return tl::unexpected(databaseError(database_.get(), path_, status));
+  return ids;
+}
+
 core::Result<void> RunStore::purge(std::int64_t beforeSeconds) {
   Statement remove(database_.get(), "DELETE FROM runs WHERE id IN (SELECT run FROM marks WHERE deleted < ?)");
   const int status = remove.bind(beforeSeconds).step();

@@ -99,6 +99,8 @@ class RunStore {
   /// purged.
   [[nodiscard]] core::Result<void> deleteRuns(const std::vector<std::int64_t>& ids, std::int64_t nowSeconds);
   [[nodiscard]] core::Result<void> restoreRuns(const std::vector<std::int64_t>& ids);
+  /// What was deleted last, together; empty: nothing is waiting to be purged. Works read-only, too.
+  [[nodiscard]] core::Result<std::vector<std::int64_t>> lastDeleted();
   /// Removes what was deleted before `beforeSeconds` for good.
   [[nodiscard]] core::Result<void> purge(std::int64_t beforeSeconds);
 

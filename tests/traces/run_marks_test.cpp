@@ -73,6 +73,13 @@ TEST_CASE("One run at most is pinned") {
 TEST_CASE("Deleted runs are gone until they are restored, and for good once purged") {
   Filled f;
   REQUIRE(f.store.setTags(3, "kept").has_value());
+  CHECK(f.store.lastDeleted()->empty());
+  REQUIRE(f.store.deleteRuns({2}, 900).has_value());
+  REQUIRE(f.store.deleteRuns({1, 3}, 1000).has_value());
+  CHECK(*f.store.lastDeleted() == std::vector<std::int64_t>{1, 3});
+  REQUIRE(f.store.restoreRuns({1, 3}).has_value());
+  CHECK(*f.store.lastDeleted() == std::vector<std::int64_t>{2});
+  REQUIRE(f.store.restoreRuns({2}).has_value());
   REQUIRE(f.store.deleteRuns({1, 3}, 1000).has_value());
   CHECK(f.rows().size() == 2);
   CHECK(f.store.newest().value() == 2);
