@@ -54,12 +54,16 @@ int showWindow(int count, char** words, const gui::Arguments& arguments) {
   const QApplication application(count, words);
   QApplication::setApplicationName("vsim");
   QApplication::setApplicationVersion(VSIM_VERSION);
-  gui::Settings settings = gui::loadSettings();
+  const gui::Settings last = gui::loadSettings();
+  gui::Settings settings = last;
   if (arguments.theme) settings.theme = *arguments.theme;
   settings.storePath = arguments.store;
   gui::MainWindow window(settings);
   window.show();
-  if (!arguments.word.isEmpty()) window.open(arguments.word);
+  if (arguments.word.isEmpty())
+    window.reopen(last);
+  else
+    window.open(arguments.word);
   return QApplication::exec();
 }
 

@@ -103,14 +103,17 @@ QByteArray renderSvg(View& view, const Session& session, QSize size) {
   return buffer.data();
 }
 
+core::Result<void> writeTable(const DataTable& table, const std::string& path) {
+  return traces::writeFileAtomically(path, toCsv(table));
+}
+
 core::Result<void> exportView(View& view, const Session& session, const ExportOptions& options,
                               const std::string& path) {
   const auto write = [&](const QByteArray& bytes) {
     return traces::writeFileAtomically(
         path, std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
   };
-  if (options.format == ExportFormat::csv)
-    return traces::writeFileAtomically(path, toCsv(view.exportTable()));
+  if (options.format == ExportFormat::csv) return writeTable(view.exportTable(), path);
   const int side = std::max(options.size.width(), options.size.height() + kCaption + kFooter);
   if (options.size.width() < 50 || options.size.height() < 50 || side * options.scale > kMostPixels)
     return core::fail(fmt::format("a picture of {} x {} points at {}x cannot be made", options.size.width(),

@@ -32,6 +32,9 @@ struct ExportOptions {
 /// The same as SVG.
 [[nodiscard]] QByteArray renderSvg(View& view, const Session& session, QSize size);
 
+/// A table that was made elsewhere as CSV, at once or not at all. On any thread.
+[[nodiscard]] core::Result<void> writeTable(const DataTable& table, const std::string& path);
+
 /// Writes the file at once or not at all. Errors: the file system's, with the path; a picture that is too
 /// large.
 [[nodiscard]] core::Result<void> exportView(View& view, const Session& session, const ExportOptions& options,

@@ -15,7 +15,6 @@
 #include <algorithm>
 
 #include "gui/export/export_commands.h"
-#include "gui/view/data_table_model.h"
 
 namespace vsim::gui {
 
@@ -53,11 +52,11 @@ ExportDialog::ExportDialog(View& view, Session& session, QWidget* parent)
   form->addRow("&Scale", scale_);
   form->addRow("Size", size);
   form->addRow("File", file);
-  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Save | QDialogButtonBox::Cancel, this);
+  buttons_ = new QDialogButtonBox(QDialogButtonBox::Save | QDialogButtonBox::Cancel, this);
   auto* layout = new QVBoxLayout(this);
   layout->addLayout(form);
   layout->addWidget(problem_);
-  layout->addWidget(buttons);
+  layout->addWidget(buttons_);
   for (const auto& [widget, name] : {std::pair<QWidget*, const char*>{format_, "format"},
                                      {scale_, "scale"},
                                      {width_, "width"},
@@ -68,8 +67,11 @@ ExportDialog::ExportDialog(View& view, Session& session, QWidget* parent)
     widget->setAccessibleName(name);
   connect(format_, &QComboBox::currentIndexChanged, this, &ExportDialog::formatChanged);
   connect(browse, &QPushButton::clicked, this, &ExportDialog::choose);
-  connect(buttons, &QDialogButtonBox::accepted, this, &ExportDialog::accept);
-  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  connect(buttons_, &QDialogButtonBox::accepted, this, &ExportDialog::accept);
+  connect(buttons_, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  connect(&writing_, &Background::busyChanged, this,
+          [this](bool busy) { buttons_->button(QDialogButtonBox::Save)->setEnabled(!busy); });
+  connect(&writing_, &Background::failed, problem_, &QLabel::setText);
   formatChanged();
   setMinimumWidth(460);
 }
@@ -102,21 +104,34 @@ void ExportDialog::choose() {
 
 void ExportDialog::accept() {
   if (!view_) return reject();
-  const auto written = exportView(*view_, session_, options(), file_->text().toStdString());
-  if (!written) {
-    problem_->setText(QString::fromStdString(written.error().text()));
-    return;
-  }
-  emit session_.message("Written: " + file_->text());
+  if (writing_.busy()) return;
+  const std::string path = file_->text().toStdString();
+  if (options().format == ExportFormat::csv) return writeCsv(path);
+  written(exportView(*view_, session_, options(), path), path);
+}
+
+void ExportDialog::writeCsv(const std::string& path) {
+  problem_->setText("Writing the table...");
+  writing_.start<core::Result<void>>(
+      [job = view_->tableJob(), path](const Background::Cancelled& cancelled) -> core::Result<void> {
+        const DataTable table = job(cancelled);
+        if (cancelled) return core::fail("cancelled");
+        return writeTable(table, path);
+      },
+      [this, path](const core::Result<void>& done) { written(done, path); });
+}
+
+void ExportDialog::written(const core::Result<void>& done, const std::string& path) {
+  if (!done) return problem_->setText(QString::fromStdString(done.error().text()));
+  emit session_.message("Written: " + QString::fromStdString(path));
   QDialog::accept();
 }
 
 TableDialog::TableDialog(const View& view, QWidget* parent) : QDialog(parent) {
   setWindowTitle(view.title() + " as table");
   setAttribute(Qt::WA_DeleteOnClose);
-  auto* model = new DataTableModel(this);
-  model->setTable(view.exportTable());
-  rows_ = model->rowCount();
+  auto* model = model_ = new DataTableModel(this);
+  auto* count = new QLabel("Making the table...", this);
   auto* table = new QTableView(this);
   table->setModel(model);
   table->setAccessibleName(windowTitle());
@@ -126,7 +141,12 @@ TableDialog::TableDialog(const View& view, QWidget* parent) : QDialog(parent) {
   table->setEditTriggers(QAbstractItemView::NoEditTriggers);
   table->verticalHeader()->setDefaultSectionSize(table->fontMetrics().height() + 6);
   table->horizontalHeader()->setResizeContentsPrecision(200);  // of a million rows
-  table->resizeColumnsToContents();
+  making_.start<DataTable>(view.tableJob(), [model, table, count](DataTable rows) {
+    model->setTable(std::move(rows));
+    table->resizeColumnsToContents();
+    count->setText(QString("%1 rows").arg(model->rowCount()));
+  });
+  connect(&making_, &Background::failed, count, &QLabel::setText);
   auto* copy = new QShortcut(QKeySequence::Copy, table);
   connect(copy, &QShortcut::activated, table, [table, model] {
     QStringList lines;
@@ -144,7 +164,7 @@ TableDialog::TableDialog(const View& view, QWidget* parent) : QDialog(parent) {
     QApplication::clipboard()->setText(lines.join('\n'));
   });
   auto* layout = new QVBoxLayout(this);
-  layout->addWidget(new QLabel(QString("%1 rows").arg(rows_), this));
+  layout->addWidget(count);
   layout->addWidget(table, 1);
   resize(820, 520);
 }

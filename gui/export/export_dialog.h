@@ -9,10 +9,13 @@
 #include <QSpinBox>
 
 #include "gui/export/export.h"
+#include "gui/session/background.h"
+#include "gui/view/data_table_model.h"
 
 namespace vsim::gui {
 
-/// Asks for format, size and file, and writes. Not a modal loop: the window's events go on.
+/// Asks for format, size and file, and writes; tables in the background. Not a modal loop: the window's
+/// events go on.
 class ExportDialog : public QDialog {
   Q_OBJECT
  public:
@@ -31,6 +34,8 @@ class ExportDialog : public QDialog {
  private:
   void formatChanged();
   void choose();
+  void writeCsv(const std::string& path);
+  void written(const core::Result<void>& done, const std::string& path);
 
   QPointer<View> view_;
   Session& session_;
@@ -38,17 +43,21 @@ class ExportDialog : public QDialog {
   QSpinBox *width_, *height_;
   QLineEdit* file_;
   QLabel* problem_;
+  QDialogButtonBox* buttons_;
+  Background writing_;
 };
 
-/// The data behind a view: all rows, sorted by any column, copied with Ctrl+C.
+/// The data behind a view: all rows, made in the background, sorted by any column, copied with Ctrl+C.
 class TableDialog : public QDialog {
   Q_OBJECT
  public:
   TableDialog(const View& view, QWidget* parent);
-  [[nodiscard]] int rows() const { return rows_; }
+  /// -1: they are being made.
+  [[nodiscard]] int rows() const { return making_.busy() ? -1 : model_->rowCount(); }
 
  private:
-  int rows_ = 0;
+  DataTableModel* model_;
+  Background making_;
 };
 
 }  // namespace vsim::gui

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/report/timeline.h"
 #include "traces/slice_text.h"
 
 namespace vsim::gui {
@@ -110,6 +111,38 @@ AreaStats areaStats(std::span<const LaneIndex> indexes, std::span<const std::siz
 void addOverlap(AreaStats& stats, const BusyTrack& communication, const BusyTrack& exposed) {
   stats.communication += communication.busyIn(stats.range);
   stats.exposed += exposed.busyIn(stats.range);
+}
+
+void addOverlap(AreaStats& stats, std::span<const LaneIndex> indexes,
+                std::span<const std::size_t> communication, std::span<const std::size_t> compute,
+                std::span<const Exposed::Step> steps, const std::atomic<bool>& cancelled) {
+  const core::Slice any;  // the sweep asks whether there is one, not which
+  for (const Exposed::Step& step : steps) {
+    core::StepTimeline timeline;
+    timeline.begin = std::max(step.range.begin, stats.range.begin);
+    timeline.end = std::min(step.range.end, stats.range.end);
+    if (cancelled || timeline.begin >= timeline.end) continue;
+    const auto intervals = [&](std::span<const std::size_t> lanes, bool collectives) {
+      std::vector<core::Interval> found;
+      for (const std::size_t number : lanes) {
+        const LaneColumns& lane = indexes[number].lane();
+        const LaneIndex::Run run = indexes[number].slicesIn({timeline.begin, timeline.end});
+        for (std::size_t i = run.first; i < run.last; ++i)
+          if (isCommunication(lane.kind[i]) == collectives)
+            found.push_back(
+                {std::max(lane.begin[i], timeline.begin), std::min(lane.end[i], timeline.end), &any});
+      }
+      return core::flatten(std::move(found));
+    };
+    timeline.comm = intervals(communication, true);
+    timeline.compute = intervals(compute, false);
+    core::sweep(timeline, [&](Picoseconds length, const core::Slice* kernel, const core::Slice* collective,
+                              const core::Slice*) {
+      if (collective == nullptr) return;
+      stats.communication += length;
+      if (kernel == nullptr) stats.exposed += length;
+    });
+  }
 }
 
 }  // namespace vsim::gui

@@ -21,8 +21,8 @@ struct AreaStats {
   TimeRange range;
   std::size_t lanes = 0;
   std::array<Row, kSliceClasses> rows{};
-  core::Picoseconds communication = 0;  // of the classes of ranks whose communication is in the area
-  core::Picoseconds exposed = 0;        // part of it that nothing hides
+  core::Picoseconds communication = 0;  // of the chosen lanes: time in which any of them communicates
+  core::Picoseconds exposed = 0;        // part of it that no kernel of the class of ranks hides
   /// Share of the communication that compute hides; 1 when there is none.
   [[nodiscard]] double overlap() const {
     return communication == 0 ? 1 : 1 - static_cast<double>(exposed) / static_cast<double>(communication);
@@ -37,7 +37,12 @@ struct AreaStats {
 [[nodiscard]] AreaStats areaStats(std::span<const LaneIndex> indexes, std::span<const std::size_t> lanes,
                                   TimeRange range, std::span<const core::Bytes> bytes,
                                   const std::atomic<bool>& cancelled);
-/// Fills in `communication` and `exposed` from the exposed lane and all lanes of each class of ranks.
+/// Adds the communication of one class of ranks, all of its lanes being in the area.
 void addOverlap(AreaStats& stats, const BusyTrack& communication, const BusyTrack& exposed);
+/// The same of some of its lanes: `communication` are those, `compute` what hides them, both indices into
+/// `indexes`. `steps`: as in Exposed; what lies outside of them does not count, as there.
+void addOverlap(AreaStats& stats, std::span<const LaneIndex> indexes,
+                std::span<const std::size_t> communication, std::span<const std::size_t> compute,
+                std::span<const Exposed::Step> steps, const std::atomic<bool>& cancelled);
 
 }  // namespace vsim::gui

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
+#include <string_view>
 
 #include "app/load.h"
 #include "app/run.h"
@@ -48,7 +51,7 @@ core::Result<OpenedRun> storedRun(traces::RunStore& store, std::int64_t id) {
   if (!stored) return tl::unexpected(stored.error());
   OpenedRun run;
   run.title = fmt::format("run {}", id);
-  run.source = fmt::format("run {} in {}", id, store.path());
+  run.source = storedSource(id, store.path());
   run.store = store.path();
   run.id = id;
   run.scenario = std::move(stored->scenario);
@@ -154,7 +157,7 @@ Opened simulate(const RunSource& source, const OpenProgress& tell, const OpenCan
   if (const auto id = keep(source, *run)) {
     run->id = *id;
     run->title = fmt::format("run {}", *id);
-    run->source = fmt::format("run {} in {}", *id, source.storePath);
+    run->source = storedSource(*id, source.storePath);
     run->store = source.storePath;
   } else {  // the result is there; that it could not be kept is a remark
     run->notes.push_back("the run is not stored: " + id.error().text());
@@ -177,6 +180,17 @@ Opened openTrace(const RunSource& source, const OpenProgress& tell, const OpenCa
 }
 
 }  // namespace
+
+bool isDatabase(const std::string& path) {
+  constexpr std::string_view kBegin("SQLite format 3\0", 16);
+  std::array<char, kBegin.size()> begin{};
+  std::ifstream in(path, std::ios::binary);
+  return in.read(begin.data(), begin.size()) && std::string_view(begin.data(), begin.size()) == kBegin;
+}
+
+std::string storedSource(std::int64_t id, const std::string& store) {
+  return fmt::format("run {} in {}", id, store);
+}
 
 core::Result<RunSource> sourceOf(const std::string& word, const std::string& storePath) {
   const std::string scheme = "vsim://run/";

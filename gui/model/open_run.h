@@ -19,6 +19,7 @@ struct RunSource {
   Kind kind = Kind::stored;
   std::string path;     // of the store, the scenario (or a bundled one's name), the trace
   std::int64_t id = 0;  // of a stored run
+  int report = 0;       // the one to be shown first
   std::vector<std::pair<std::string, std::string>> overrides{};  // of a scenario: dotted key, value
   std::optional<std::string> text{};  // of a scenario: in place of what its file holds
   bool store = false;                 // the result of a scenario is kept in `storePath`
@@ -28,6 +29,12 @@ struct RunSource {
 /// What a user's word means: a run's number, "last", "vsim://run/42?...", a trace (.json, .json.gz) or a
 /// scenario, as file or by name. Errors: a number that is none, a file that is not there.
 [[nodiscard]] core::Result<RunSource> sourceOf(const std::string& word, const std::string& storePath);
+
+/// The file is a database, as run stores are: not a scenario and not a trace. Looks at its first bytes alone.
+[[nodiscard]] bool isDatabase(const std::string& path);
+
+/// "run 42 in /home/me/runs.sqlite": what OpenedRun::source says of a stored run.
+[[nodiscard]] std::string storedSource(std::int64_t id, const std::string& store);
 
 /// Called with what is being done and how much of it, 0 to 1, on the thread that opens.
 using OpenProgress = std::function<void(const std::string& what, double fraction)>;

@@ -9,7 +9,7 @@ namespace vsim::gui {
 struct Selection {
   enum class Kind : std::uint8_t {
     none,
-    slice,   // `item`: slice of lane `lane` (timeline_data.h)
+    slice,   // `item`: slice of lane `lane` (timeline_data.h); `detail`: its instruction, -1: not known
     buffer,  // `item`: buffer of the program
     unit,    // `item`: unit of the program; `detail`: tensor in it, -1: all
     link,    // `item`: tier of the topology

@@ -115,11 +115,25 @@ std::optional<SliceRef> SliceSearch::firstFrom(core::Picoseconds time) const {
   return best;
 }
 
-std::int64_t SliceSearch::count(const std::atomic<bool>& cancelled) const {
-  std::int64_t sum = 0;
-  for (std::size_t lane = 0; lane < data_->lanes.size() && !cancelled; ++lane)
-    for (std::size_t i = 0; i < data_->lanes[lane].size(); ++i) sum += matches(lane, i) ? 1 : 0;
-  return sum;
+SearchHits SliceSearch::hits(const std::atomic<bool>& cancelled) const {
+  SearchHits found;
+  found.lanes.resize(data_->lanes.size());
+  for (std::size_t lane = 0; lane < data_->lanes.size() && !cancelled; ++lane) {
+    std::vector<std::uint32_t>& hits = found.lanes[lane];
+    for (std::size_t i = 0; i < data_->lanes[lane].size(); ++i)
+      if (matches(lane, i)) hits.push_back(static_cast<std::uint32_t>(i));
+    hits.shrink_to_fit();
+    found.count += static_cast<std::int64_t>(hits.size());
+  }
+  return found;
+}
+
+std::optional<std::size_t> SearchHits::endingAfter(const LaneColumns& columns, std::size_t lane,
+                                                   core::Picoseconds time) const {
+  if (lane >= lanes.size()) return std::nullopt;
+  const auto found = std::partition_point(lanes[lane].begin(), lanes[lane].end(),
+                                          [&](std::uint32_t slice) { return columns.end[slice] <= time; });
+  return found == lanes[lane].end() ? std::nullopt : std::optional<std::size_t>(*found);
 }
 
 }  // namespace vsim::gui

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,15 @@
 #include "gui/model/step_graph.h"
 
 namespace vsim::gui {
+
+/// All slices that a search found: 4 bytes each.
+struct SearchHits {
+  std::vector<std::vector<std::uint32_t>> lanes;  // [lane]: slices, in order
+  std::int64_t count = 0;
+  /// The first one of the lane that ends after `time`; O(log hits).
+  [[nodiscard]] std::optional<std::size_t> endingAfter(const LaneColumns& columns, std::size_t lane,
+                                                       core::Picoseconds time) const;
+};
 
 /// Slices that a query finds. All its words must occur, in any case of letters, in the slice's name, its
 /// class, its phase, or the title of its stream or of its class of ranks. Names are looked at once per
@@ -27,8 +37,8 @@ class SliceSearch {
   [[nodiscard]] std::optional<SliceRef> next(SliceRef from, Direction direction) const;
   /// The first hit at or after `time`.
   [[nodiscard]] std::optional<SliceRef> firstFrom(core::Picoseconds time) const;
-  /// How many slices are hit. A nanosecond or two a slice; `cancelled` ends it early.
-  [[nodiscard]] std::int64_t count(const std::atomic<bool>& cancelled) const;
+  /// Every slice that is hit. A few nanoseconds a slice; `cancelled` ends it early.
+  [[nodiscard]] SearchHits hits(const std::atomic<bool>& cancelled) const;
 
  private:
   using Words = std::uint32_t;  // bit i: word i occurs

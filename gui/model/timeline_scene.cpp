@@ -59,9 +59,24 @@ TimeRange TimelineScene::lastStep() const {
 AreaStats TimelineScene::statistics(const std::vector<std::size_t>& lanes, TimeRange range,
                                     const std::atomic<bool>& cancelled) const {
   AreaStats stats = areaStats(lanes_, lanes, range, bytes_, cancelled);
-  std::set<std::size_t> touched;
-  for (const std::size_t lane : lanes) touched.insert(laneClass_[lane]);
-  for (const std::size_t c : touched) addOverlap(stats, communication_[c], exposed_[c]);
+  const std::set<std::size_t> chosen(lanes.begin(), lanes.end());
+  std::vector<std::vector<std::size_t>> communication(classes_.size()), compute(classes_.size());
+  std::vector<std::size_t> left(classes_.size(), 0);  // lanes that communicate and are not chosen
+  for (const Track& track : data_->tracks) {
+    if (track.lane < 0) continue;
+    const auto lane = static_cast<std::size_t>(track.lane);
+    const std::size_t c = laneClass_[lane];
+    if (track.compute) compute[c].push_back(lane);
+    if (track.communication && chosen.contains(lane)) communication[c].push_back(lane);
+    if (track.communication && !chosen.contains(lane)) ++left[c];
+  }
+  for (std::size_t c = 0; c < classes_.size(); ++c) {
+    if (communication[c].empty()) continue;
+    if (left[c] == 0)
+      addOverlap(stats, communication_[c], exposed_[c]);
+    else
+      addOverlap(stats, lanes_, communication[c], compute[c], classSteps_[c], cancelled);
+  }
   return stats;
 }
 

@@ -58,7 +58,7 @@ class TimelineScene {
   [[nodiscard]] std::size_t classOf(std::int64_t lane) const {
     return laneClass_[static_cast<std::size_t>(lane)];
   }
-  /// Statistics of `lanes` in `range`, with the overlap of the classes that they belong to.
+  /// Statistics of `lanes` in `range`, with what kernels of their classes hide of their communication.
   [[nodiscard]] AreaStats statistics(const std::vector<std::size_t>& lanes, TimeRange range,
                                      const std::atomic<bool>& cancelled) const;
   /// Of the lanes and all that is made of them; the log comes on top.

@@ -172,6 +172,15 @@ void drawLoads(QPainter& painter, const Palette& palette, const NetworkPicture& 
     const double at = layout.plots.left() + axis.toX(end);
     painter.drawLine(QPointF(at, layout.plots.top()), QPointF(at, layout.plots.bottom()));
   }
+  for (const TimeRange& range : picture.highlighted) {
+    if (range.end <= axis.view.begin || range.begin >= axis.view.end) continue;
+    const double from = layout.plots.left() + axis.toX(range.begin),
+                 to = layout.plots.left() + axis.toX(range.end);
+    painter.setPen(QPen(palette.critical, 2));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(QRectF(from, layout.plots.top(), std::max(2.0, to - from), layout.plots.height()) &
+                     layout.plots.adjusted(-4, 0, 4, 0));
+  }
   if (picture.cursor) {
     painter.setPen(QPen(palette.accent, 2));
     const double at = layout.plots.left() + axis.toX(*picture.cursor);

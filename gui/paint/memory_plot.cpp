@@ -102,7 +102,7 @@ void MemoryPlotPainter::paint(QPainter& painter, const QRect& area, const Memory
   painter.setRenderHint(QPainter::Antialiasing, false);
   drawAxes(painter, g);
   drawSteps(painter, g, *data);
-  drawSelected(painter, g, *data, state.selected);
+  for (const core::Index buffer : state.selected) drawSelected(painter, g, *data, buffer);
   drawLimit(painter, g, *data);
   drawCursors(painter, g, *data, state);
   drawPeak(painter, g, *data);
@@ -199,7 +199,6 @@ void MemoryPlotPainter::drawPeak(QPainter& painter, const MemoryPlotGeometry& g,
 
 void MemoryPlotPainter::drawSelected(QPainter& painter, const MemoryPlotGeometry& g, const MemoryData& data,
                                      core::Index buffer) const {
-  if (buffer == core::kNone) return;
   constexpr int kHeight = 6;
   const auto& all = data.lifetimes.all();
   for (std::int64_t i = data.lifetimes.firstOf(buffer); i >= 0;

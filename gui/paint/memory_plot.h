@@ -18,7 +18,7 @@ struct MemoryPlotState {
   std::int64_t instant = -1;                  // event that the other panels show
   std::optional<core::Picoseconds> cursor{};  // shared with the timeline
   std::optional<TimeRange> limit{};           // what statistics count
-  core::Index selected = core::kNone;         // buffer; its lifetimes are marked
+  std::vector<core::Index> selected{};        // buffers; their lifetimes are marked
   bool wholeBoard = false;                    // the axis reaches up to the limit in any case
 };
 

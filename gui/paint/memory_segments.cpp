@@ -114,7 +114,7 @@ std::vector<MemoryLegendEntry> segmentLegend(const Palette& palette) {
 }
 
 void drawSegments(QPainter& painter, const Palette& palette, const MemoryData& data, const AllocatorMap& map,
-                  const SegmentLayout& layout, const QRect& clip, core::Index selected) {
+                  const SegmentLayout& layout, const QRect& clip, std::span<const core::Index> selected) {
   painter.setRenderHint(QPainter::Antialiasing, false);
   const QFontMetrics metrics(painter.font());
   const auto& lifetimes = data.lifetimes.all();
@@ -167,7 +167,8 @@ void drawSegments(QPainter& painter, const Palette& palette, const MemoryData& d
         painter.drawText(box.adjusted(4, 0, -4, 0), Qt::AlignLeft | Qt::AlignVCenter,
                          metrics.elidedText(name, Qt::ElideRight, box.width() - 8));
       }
-      if (buffer == selected) outlines.emplace_back(box.adjusted(0, 0, -1, -1), QPen(palette.critical, 3));
+      if (std::binary_search(selected.begin(), selected.end(), buffer))
+        outlines.emplace_back(box.adjusted(0, 0, -1, -1), QPen(palette.critical, 3));
     }
     painter.setPen(palette.mutedText);  // the segment's own frame, open where it goes on
     painter.drawLine(piece.box.topLeft(), piece.box.topRight());

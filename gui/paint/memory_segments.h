@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QPainter>
+#include <span>
 #include <vector>
 
 #include "gui/model/memory_data.h"
@@ -33,9 +34,9 @@ struct SegmentLayout {
 [[nodiscard]] SegmentLayout layoutSegments(const AllocatorMap& map, QSize size, double zoom,
                                            const QFont& font);
 
-/// Draws what meets `clip`. `selected`: a buffer, kNone: none.
+/// Draws what meets `clip`. `selected`: buffers, sorted.
 void drawSegments(QPainter& painter, const Palette& palette, const MemoryData& data, const AllocatorMap& map,
-                  const SegmentLayout& layout, const QRect& clip, core::Index selected);
+                  const SegmentLayout& layout, const QRect& clip, std::span<const core::Index> selected);
 /// The kinds of things in the picture.
 [[nodiscard]] std::vector<MemoryLegendEntry> segmentLegend(const Palette& palette);
 

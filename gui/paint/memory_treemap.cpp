@@ -86,8 +86,8 @@ MemoryTreemap treemapOf(const LiveSet& live, const core::StepProgram& program, c
   return map;
 }
 
-void drawMemoryTreemap(QPainter& painter, const Palette& palette, const MemoryTreemap& map, int selected,
-                       int focus) {
+void drawMemoryTreemap(QPainter& painter, const Palette& palette, const MemoryTreemap& map,
+                       std::span<const core::Index> selected, int focus) {
   painter.setRenderHint(QPainter::Antialiasing, false);
   const QFont normal = painter.font();
   QFont bold = normal;
@@ -117,7 +117,10 @@ void drawMemoryTreemap(QPainter& painter, const Palette& palette, const MemoryTr
     painter.drawRect(toRect(map.tiles[static_cast<std::size_t>(index)].rect).adjusted(1, 1, -2, -2));
   };
   outline(focus, QPen(palette.text, 2, Qt::DotLine));
-  outline(selected, QPen(palette.critical, 3));
+  for (std::size_t i = 0; i < map.tiles.size(); ++i)
+    if (map.tiles[i].level == Tile::Level::buffer &&
+        std::binary_search(selected.begin(), selected.end(), map.tiles[i].buffer))
+      outline(static_cast<int>(i), QPen(palette.critical, 3));
 }
 
 }  // namespace vsim::gui

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QPainter>
+#include <span>
 #include <vector>
 
 #include "gui/model/live_set.h"
@@ -29,8 +30,8 @@ struct MemoryTreemap {
 
 [[nodiscard]] MemoryTreemap treemapOf(const LiveSet& live, const core::StepProgram& program,
                                       const QRectF& area, int headerHeight);
-/// `selected`, `focus`: tiles, -1: none.
-void drawMemoryTreemap(QPainter& painter, const Palette& palette, const MemoryTreemap& map, int selected,
-                       int focus);
+/// `selected`: buffers, sorted. `focus`: a tile, -1: none.
+void drawMemoryTreemap(QPainter& painter, const Palette& palette, const MemoryTreemap& map,
+                       std::span<const core::Index> selected, int focus);
 
 }  // namespace vsim::gui

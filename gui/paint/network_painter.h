@@ -16,7 +16,8 @@ struct NetworkPicture {
   std::optional<TimeRange> limit;           // statistics count it; none: the last step
   std::optional<core::Picoseconds> cursor;  // links are coloured by their load then; none: by the mean
   std::optional<LinkTier> selected, hovered;
-  TimeRange zoom;  // of the curves
+  TimeRange zoom;                        // of the curves
+  std::vector<TimeRange> highlighted{};  // when the collectives ran that belong to the selection
   [[nodiscard]] TimeRange window() const { return limit.value_or(map->lastStep()); }
 };
 

@@ -46,9 +46,9 @@ struct TimelineFrame {
   std::optional<core::Picoseconds> cursor;
   std::vector<TimeMark> marks;
   std::vector<FlowArrow> arrows;
-  std::size_t arrowsInAll = 0;          // more than `arrows` holds: a badge says so
-  const StepPath* path = nullptr;       // null: not shown
-  const SliceSearch* search = nullptr;  // null: none
+  std::size_t arrowsInAll = 0;       // more than `arrows` holds: a badge says so
+  const StepPath* path = nullptr;    // null: not shown
+  const SearchHits* hits = nullptr;  // null: none
   bool exposedOnly = false;
   const PredictedSlices* predicted = nullptr;  // ghosts under the measured slices; null: none
   Theme theme = Theme::light;

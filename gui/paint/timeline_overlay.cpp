@@ -52,7 +52,7 @@ QRectF TimelineOverlay::sliceRect(SliceRef slice) const {
           static_cast<double>(where.height - 2 * kInset)};
 }
 
-void TimelineOverlay::draw(QPainter& painter) {
+void TimelineOverlay::drawBase(QPainter& painter) {
   painter.setClipRect(lanesRect());
   drawSteps(painter);
   if (!frame_.moving) drawNames(painter);
@@ -60,12 +60,17 @@ void TimelineOverlay::draw(QPainter& painter) {
   drawSearch(painter);
   if (frame_.exposedOnly) drawExposedOnly(painter);
   if (frame_.path != nullptr) drawPath(painter);
+  painter.setClipping(false);
+  drawTree(painter);
+  drawRuler(painter);
+}
+
+void TimelineOverlay::drawLive(QPainter& painter) {
+  painter.setClipRect(lanesRect());
   drawShaded(painter);
   drawArrows(painter);
   drawOutlines(painter);
   painter.setClipping(false);
-  drawTree(painter);
-  drawRuler(painter);
   drawMarks(painter);
 }
 
@@ -254,43 +259,61 @@ void TimelineOverlay::drawShaded(QPainter& painter) {
 }
 
 void TimelineOverlay::drawSearch(QPainter& painter) {
-  if (frame_.search == nullptr) return;
+  if (frame_.hits == nullptr) return;
   painter.setPen(QPen(palette_.accent, 2));
   for (std::size_t r = firstRow_; r < lastRow_; ++r) {
     const TimelineRow& row = (*frame_.rows)[r];
     if (row.kind != TimelineRow::Kind::stream) continue;
-    const LaneIndex::Run run =
-        frame_.scene->lanes()[static_cast<std::size_t>(row.lane)].slicesIn(frame_.axis.view);
-    double drawn = -1;
-    if (run.count() > 50'000) continue;
-    for (std::size_t i = run.first; i < run.last; ++i) {
-      const SliceRef ref{row.lane, static_cast<std::int64_t>(i)};
-      if (!frame_.search->matches(ref)) continue;
-      const QRectF slice = sliceRect(ref);
-      if (slice.right() < drawn + 2) continue;  // one line for those that share a pixel
-      drawn = slice.right();
-      painter.drawLine(slice.bottomLeft() + QPointF(0, 1), slice.bottomRight() + QPointF(0, 1));
+    const auto lane = static_cast<std::size_t>(row.lane);
+    const LaneColumns& columns = frame_.scene->data().lanes[lane];
+    const double bottom = lanesTop() + row.top - frame_.scroll + row.height - kInset + 1;
+    // One line for those that share a pixel: a pixel costs a search among the hits, however many there are.
+    core::Picoseconds from = frame_.axis.view.begin;
+    for (auto hit = frame_.hits->endingAfter(columns, lane, from); hit && from < frame_.axis.view.end;
+         hit = frame_.hits->endingAfter(columns, lane, from)) {
+      if (columns.begin[*hit] >= frame_.axis.view.end) break;
+      const int first = static_cast<int>(std::max(0.0, frame_.axis.toX(columns.begin[*hit])));
+      const int last =
+          static_cast<int>(std::min<double>(frame_.axis.width, frame_.axis.toX(columns.end[*hit])));
+      const double left = frame_.margins.tree + first / scale_,
+                   right = frame_.margins.tree + std::max(first + 1, last) / scale_;
+      painter.drawLine(QPointF(left, bottom), QPointF(right, bottom));
+      from = std::max(columns.end[*hit], frame_.axis.boundary(std::max(first, last) + 1));
     }
   }
 }
 
 void TimelineOverlay::drawExposedOnly(QPainter& painter) {
-  // All but the exposed stretches steps back.
+  // All but the exposed stretches steps back. Pixel by pixel, as there may be millions of stretches.
   const QColor dim = faint(palette_.background, 190);
+  std::vector<float> shares(static_cast<std::size_t>(frame_.axis.width));
+  float least = 0;
+  std::size_t known = frame_.scene->exposed().size();  // class that `shares` are of
   for (std::size_t r = firstRow_; r < lastRow_; ++r) {
     const TimelineRow& row = (*frame_.rows)[r];
     if (row.kind != TimelineRow::Kind::stream) continue;
-    const BusyTrack& exposed = frame_.scene->exposed()[row.rankClass];
-    const auto [first, last] = exposed.stretchesIn(frame_.axis.view);
-    const bool communication = frame_.scene->data().tracks[row.track].communication;
     const double top = lanesTop() + row.top - frame_.scroll;
-    double left = frame_.margins.tree;
-    for (std::size_t i = first; communication && i < last && last - first < 20'000; ++i) {
-      const double begin = x(exposed.stretches().begin[i]), end = x(exposed.stretches().end[i]);
-      if (begin > left) painter.fillRect(QRectF(left, top, begin - left, row.height), dim);
-      left = std::max(left, end);
+    const auto shade = [&](int from, int to) {
+      if (to > from)
+        painter.fillRect(QRectF(frame_.margins.tree + from / scale_, top, (to - from) / scale_, row.height),
+                         dim);
+    };
+    if (!frame_.scene->data().tracks[row.track].communication) {
+      shade(0, frame_.axis.width);
+      continue;
     }
-    if (size_.width() > left) painter.fillRect(QRectF(left, top, size_.width() - left, row.height), dim);
+    if (known != row.rankClass) {
+      known = row.rankClass;
+      const auto level = frame_.scene->exposed()[known].shares(frame_.axis, frame_.moving, shares);
+      least = level == BusyTrack::Level::curve ? 1e-4F : 0.0F;  // the curve is rounded
+    }
+    int left = 0;  // of what is not exposed
+    for (int at = 0; at < frame_.axis.width; ++at) {
+      if (shares[static_cast<std::size_t>(at)] <= least) continue;
+      shade(left, at);
+      left = at + 1;
+    }
+    shade(left, frame_.axis.width);
   }
 }
 
@@ -300,12 +323,20 @@ void TimelineOverlay::drawPath(QPainter& painter) {
   const TimelineData& data = frame_.scene->data();
   QPointF last;
   bool connected = false;
-  for (const PathSegment& segment : frame_.path->segments) {
-    if (segment.range.end <= frame_.axis.view.begin || segment.range.begin >= frame_.axis.view.end) {
-      connected = false;
-      continue;
-    }
+  // Pieces follow one another in time. Of those that share a pixel, the first few are enough.
+  constexpr int kMostInPixel = 4;
+  int pixel = -1, inPixel = 0;
+  const auto& segments = frame_.path->segments;
+  auto at = std::partition_point(segments.begin(), segments.end(), [&](const PathSegment& segment) {
+    return segment.range.end <= frame_.axis.view.begin;
+  });
+  for (; at != segments.end() && at->range.begin < frame_.axis.view.end; ++at) {
+    const PathSegment& segment = *at;
     const double left = x(segment.range.begin), right = std::max(left + 1, x(segment.range.end));
+    const int column = static_cast<int>(left);
+    inPixel = column == pixel ? inPixel + 1 : 0;
+    pixel = column;
+    if (inPixel >= kMostInPixel && right - left <= 1) continue;
     double y = connected ? last.y() : lanesTop() + 10;
     if (segment.slice.valid()) {
       const QRectF slice = sliceRect(segment.slice);

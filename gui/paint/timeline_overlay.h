@@ -17,7 +17,14 @@ class TimelineOverlay {
   TimelineOverlay(const TimelineFrame& frame, QSize size, double scale);
 
   /// Everything, on top of the rows.
-  void draw(QPainter& painter);
+  void draw(QPainter& painter) {
+    drawBase(painter);
+    drawLive(painter);
+  }
+  /// What costs time and stays as it is while the pointer moves: names, hits, path, tree, ruler.
+  void drawBase(QPainter& painter);
+  /// What follows pointer and keys: selection, hover, area, limit, arrows, marks, cursor.
+  void drawLive(QPainter& painter);
 
   /// Column of a time, and of a slice the rectangle; empty when its row is not laid out.
   [[nodiscard]] double x(core::Picoseconds time) const;

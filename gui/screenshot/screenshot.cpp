@@ -181,9 +181,8 @@ int draw(QWidget& shown, View& view, Session& session, const ScreenshotOptions& 
   shown.show();
   if (!settle(view)) return complain(kFailed, "the view did not come to rest");
   if (!options.url.isEmpty()) {
-    if (!session.applyUrl(options.url))
-      return complain(kWrongInput,
-                      fmt::format("--url {}: is no address of a view", options.url.toStdString()));
+    if (const auto applied = session.applyUrl(options.url); !applied)
+      return complain(kWrongInput, "--url " + applied.error().text());
     session.setView(options.view);
     if (!settle(view)) return complain(kFailed, "the view did not come to rest");
   }

@@ -5,8 +5,30 @@
 #include <QThreadPool>
 
 namespace vsim::gui {
+namespace {
 
-void Background::run(std::function<void()> job) { QThreadPool::globalInstance()->start(std::move(job)); }
+/// One for the program, as Qt's own handler of messages: jobs are spread over all pages.
+Background::Report& reporter() {
+  static Background::Report report;
+  return report;
+}
+
+}  // namespace
+
+void Background::reportTo(Report report) { reporter() = std::move(report); }
+
+void Background::fail(const QString& problem) {
+  const QPointer<Background> self(this);
+  if (reporter())
+    reporter()(problem);
+  else
+    qWarning("background work failed: %s", qPrintable(problem));
+  if (self) emit failed(problem);
+}
+
+void Background::run(std::function<void()> job) {
+  (pool_ != nullptr ? pool_ : QThreadPool::globalInstance())->start(std::move(job));
+}
 
 void Background::cancel() {
   if (!flag_) return;

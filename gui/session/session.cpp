@@ -1,5 +1,7 @@
 #include "gui/session/session.h"
 
+#include <fmt/format.h>
+
 #include <QStringList>
 #include <QUrl>
 #include <QUrlQuery>
@@ -11,10 +13,17 @@ namespace {
 constexpr std::size_t kMaxHistory = 200;
 const QStringList kKinds{"none", "slice", "buffer", "unit", "link"};
 
+/// Thirteen days to both sides: lengths and their multiples that painting needs still fit the type.
+constexpr core::Picoseconds kFarthest = core::Picoseconds{1} << 60;
+
+TimeRange clipped(TimeRange range) {
+  return {std::clamp(range.begin, -kFarthest, kFarthest), std::clamp(range.end, -kFarthest, kFarthest)};
+}
+
 std::optional<TimeRange> rangeFrom(const QUrlQuery& query, const QString& begin, const QString& end) {
   bool first = false, last = false;
-  const TimeRange range{query.queryItemValue(begin).toLongLong(&first),
-                        query.queryItemValue(end).toLongLong(&last)};
+  const TimeRange range =
+      clipped({query.queryItemValue(begin).toLongLong(&first), query.queryItemValue(end).toLongLong(&last)});
   if (!first || !last || range.empty()) return std::nullopt;
   return range;
 }
@@ -44,26 +53,49 @@ std::shared_ptr<const core::ExecutionLog> Session::log() const {
   return run && index < run->logs.size() ? run->logs[index] : nullptr;
 }
 
-void Session::open(Run run) {
+void Session::forgetPlace() {
+  zoom_ = {};
+  limit_.reset();
+  selection_ = {};
+  links_ = {};
+  cursor_.reset();
+}
+
+void Session::link() {
+  const auto of = log();
+  links_ = of && of->program && selection_.report == report_ ? linksOf(*of->program, selection_)
+                                                             : SelectionLinks();
+}
+
+void Session::startHistory() {
+  history_ = {state()};
+  now_ = 0;
+}
+
+void Session::open(Run run, int report) {
   if (runs_.empty()) {
     runs_.push_back(std::move(run));
   } else {
     runs_.front() = std::move(run);
   }
-  report_ = 0;
-  zoom_ = {};
-  limit_.reset();
-  selection_ = {};
-  cursor_.reset();
-  history_ = {state()};
-  now_ = 0;
+  const auto reports = static_cast<int>(current() ? current()->reports.size() : 0);
+  report_ = report > 0 && report < reports ? report : 0;
+  forgetPlace();
+  startHistory();
   emit runsChanged();
   emit historyChanged();
 }
 
 void Session::addForComparison(Run run) {
   if (runs_.empty()) return open(std::move(run));
-  if (runs_.size() == kMaxRuns) runs_.pop_back();
+  const auto same = [&run](const Run& other) {
+    return other == run || (run->id != 0 && other->id == run->id && other->source == run->source);
+  };
+  const QString title = QString::fromStdString(run->title);
+  if (std::any_of(runs_.begin(), runs_.end(), same)) return emit message(title + " is open already");
+  if (runs_.size() == kMaxRuns)
+    return emit message(
+        QString("%1 runs are open, which is the most: close one to compare %2").arg(kMaxRuns).arg(title));
   runs_.push_back(std::move(run));
   emit runsChanged();
 }
@@ -72,6 +104,7 @@ void Session::complete(const Run& loading, Run complete) {
   const auto place = std::find(runs_.begin(), runs_.end(), loading);
   if (place == runs_.end()) return;
   *place = std::move(complete);
+  link();  // the log has come
   emit runsChanged();
 }
 
@@ -80,12 +113,11 @@ void Session::close(std::size_t index) {
   runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(index));
   if (index == 0) {
     report_ = 0;
-    zoom_ = {};
-    limit_.reset();
-    selection_ = {};
-    cursor_.reset();
+    forgetPlace();
+    startHistory();
   }
   emit runsChanged();
+  if (index == 0) emit historyChanged();
 }
 
 void Session::makeCurrent(std::size_t index) {
@@ -99,10 +131,8 @@ void Session::setReport(int report) {
   if (!run || report < 0 || static_cast<std::size_t>(report) >= run->reports.size() || report == report_)
     return;
   report_ = report;
-  zoom_ = {};
-  limit_.reset();
-  selection_ = {};
-  cursor_.reset();
+  forgetPlace();
+  remember();  // with its report, so that Back leads to the one before
   emit runsChanged();
 }
 
@@ -121,6 +151,7 @@ void Session::setStorePath(const std::string& path) {
 }
 
 void Session::setZoom(TimeRange range) {
+  range = clipped(range);
   if (range == zoom_ || range.empty()) return;
   zoom_ = range;
   // Zooming is continuous: history keeps the latest zoom of a state, not every frame of it.
@@ -129,6 +160,7 @@ void Session::setZoom(TimeRange range) {
 }
 
 void Session::setLimit(std::optional<TimeRange> range) {
+  if (range) range = clipped(*range);
   if (range && range->empty()) range.reset();
   if (range == limit_) return;
   limit_ = range;
@@ -139,7 +171,16 @@ void Session::setLimit(std::optional<TimeRange> range) {
 void Session::select(const Selection& selection) {
   if (selection == selection_) return;
   selection_ = selection;
+  link();
   remember();
+  emit selectionChanged();
+}
+
+void Session::setSelectedInstruction(std::int64_t instruction) {
+  if (selection_.kind != Selection::Kind::slice || selection_.detail == instruction) return;
+  selection_.detail = instruction;
+  history_[now_].selection = selection_;
+  link();
   emit selectionChanged();
 }
 
@@ -172,10 +213,16 @@ void Session::remember() {
 
 void Session::restore(const State& next) {
   const State before = state();
+  report_ = next.report;
   zoom_ = next.zoom;
   limit_ = next.limit;
   selection_ = next.selection;
+  link();
   view_ = next.view;
+  if (before.report != report_) {
+    cursor_.reset();
+    emit runsChanged();
+  }
   if (before.zoom != zoom_) emit zoomChanged();
   if (before.limit != limit_) emit limitChanged();
   if (!(before.selection == selection_)) emit selectionChanged();
@@ -222,31 +269,47 @@ QString Session::toUrl() const {
   return url.toString();
 }
 
-bool Session::applyUrl(const QString& text) {
+core::Result<void> Session::applyUrl(const QString& text) {
   const QUrl url(text, QUrl::StrictMode);
-  if (!url.isValid() || url.scheme() != "vsim" || url.host() != "run") return false;
+  const auto wrong = [&](const char* what) {
+    return core::fail(fmt::format("{}: {}", text.toStdString(), what), "such as vsim://run/42?view=timeline");
+  };
+  if (!url.isValid() || url.scheme() != "vsim" || url.host() != "run")
+    return wrong("is no address of a view");
   const QUrlQuery query(url);
   State next = state();
+  if (query.hasQueryItem("report")) {
+    bool number = false;
+    const int report = query.queryItemValue("report").toInt(&number);
+    const auto reports = static_cast<int>(current() ? current()->reports.size() : 0);
+    if (!number || report < 0 || (report > 0 && report >= reports))
+      return core::fail(fmt::format("{}: there is no such report", text.toStdString()),
+                        fmt::format("the run has {}, counted from 0", reports));
+    if (report != report_) {
+      next = State();
+      next.report = report;
+      next.view = view_;
+    }
+  }
   if (query.hasQueryItem("select")) {
     const auto selection = selectionFrom(query.queryItemValue("select"));
-    if (!selection) return false;
+    if (!selection) return wrong("select is kind:lane:item:detail");
     next.selection = *selection;
   }
   if (query.hasQueryItem("begin")) {
     const auto range = rangeFrom(query, "begin", "end");
-    if (!range) return false;
+    if (!range) return wrong("begin and end are picoseconds, the first one smaller");
     next.zoom = *range;
   }
   if (query.hasQueryItem("limit-begin")) {
     next.limit = rangeFrom(query, "limit-begin", "limit-end");
-    if (!next.limit) return false;
+    if (!next.limit) return wrong("limit-begin and limit-end are picoseconds, the first one smaller");
   }
   if (query.hasQueryItem("view")) next.view = query.queryItemValue("view");
-  if (query.hasQueryItem("report")) setReport(query.queryItemValue("report").toInt());
-  next.selection.report = report_;
+  next.selection.report = next.report;
   restore(next);
   remember();
-  return true;
+  return {};
 }
 
 }  // namespace vsim::gui

@@ -9,6 +9,7 @@
 #include "gui/model/open_run.h"
 #include "gui/model/opened_run.h"
 #include "gui/model/selection.h"
+#include "gui/model/selection_links.h"
 
 namespace vsim::gui {
 
@@ -37,8 +38,10 @@ class Session : public QObject {
   /// The log of that report; null where it was not kept.
   [[nodiscard]] std::shared_ptr<const core::ExecutionLog> log() const;
 
-  /// Becomes the current run; zoom, limit, selection and cursor start anew.
-  void open(Run run);
+  /// Becomes the current run, `report` (0 where there is no such one) the one that is shown; zoom, limit,
+  /// selection, cursor and history start anew.
+  void open(Run run, int report = 0);
+  /// One that is open already and one beyond kMaxRuns are refused with a message.
   void addForComparison(Run run);
   /// `complete` takes the place of `loading`, the same run before its logs were read; all else stays as it
   /// is. Nothing happens when that run is not open any more.
@@ -64,6 +67,10 @@ class Session : public QObject {
   void setLimit(std::optional<TimeRange> range);
   [[nodiscard]] const Selection& selection() const { return selection_; }
   void select(const Selection& selection);
+  /// What the selection is to pages that show other things; empty without a log.
+  [[nodiscard]] const SelectionLinks& links() const { return links_; }
+  /// Adds to a selected slice what only the page that has the slices knows: no step of the history.
+  void setSelectedInstruction(std::int64_t instruction);
   [[nodiscard]] std::optional<core::Picoseconds> cursor() const { return cursor_; }
   void setCursor(std::optional<core::Picoseconds> time);
   [[nodiscard]] Theme theme() const { return theme_; }
@@ -72,7 +79,7 @@ class Session : public QObject {
   [[nodiscard]] const QString& view() const { return view_; }
   void setView(const QString& key);
 
-  /// Steps through selections, zooms, limits and views.
+  /// Steps through selections, zooms, limits, views and reports of the current run.
   void back();
   void forward();
   [[nodiscard]] bool canGoBack() const;
@@ -80,8 +87,9 @@ class Session : public QObject {
 
   /// "vsim://run/42?view=timeline&report=0&begin=..&end=..&select=slice:3:17": picoseconds.
   [[nodiscard]] QString toUrl() const;
-  /// Applies all but the run. False: not such a URL; nothing is changed.
-  bool applyUrl(const QString& url);
+  /// Applies all but the run; times beyond the farthest that can be shown are clipped. Errors, which change
+  /// nothing: not such a URL, a report that the run does not have.
+  [[nodiscard]] core::Result<void> applyUrl(const QString& url);
 
  signals:
   void runsChanged();  // opened, closed, another report: everything is new
@@ -102,13 +110,18 @@ class Session : public QObject {
 
  private:
   struct State {
+    int report = 0;
     TimeRange zoom;
     std::optional<TimeRange> limit;
     Selection selection;
     QString view;
     friend bool operator==(const State&, const State&) = default;
   };
-  [[nodiscard]] State state() const { return {zoom_, limit_, selection_, view_}; }
+  [[nodiscard]] State state() const { return {report_, zoom_, limit_, selection_, view_}; }
+  /// Of another run or report: nothing of the one before is meant.
+  void forgetPlace();
+  void link();
+  void startHistory();
   void remember();
   void restore(const State& state);
 
@@ -117,6 +130,7 @@ class Session : public QObject {
   TimeRange zoom_;
   std::optional<TimeRange> limit_;
   Selection selection_;
+  SelectionLinks links_;  // of selection_
   std::optional<core::Picoseconds> cursor_;
   Theme theme_ = Theme::light;
   QString view_;

@@ -6,8 +6,34 @@
 #include <numeric>
 
 namespace vsim::gui {
-
 namespace {
+
+/// Rows of the table in the order of a column; -1: as they are.
+std::vector<std::size_t> sortedRows(const DataTable& table, int column, Qt::SortOrder order) {
+  std::vector<std::size_t> rows(table.rows.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  if (column < 0) return rows;
+  const auto c = static_cast<std::size_t>(column);
+  std::vector<double> values;
+  if (c < table.numeric.size() && table.numeric[c])
+    for (const auto& row : table.rows) {
+      char* end = nullptr;
+      const double value = c < row.size() ? std::strtod(row[c].c_str(), &end) : 0;
+      const bool none = c >= row.size() || end == row[c].c_str();
+      values.push_back(none ? -std::numeric_limits<double>::infinity() : value);
+    }
+  static const std::string kMissing;
+  const auto cell = [&](std::size_t row) -> const std::string& {
+    return c < table.rows[row].size() ? table.rows[row][c] : kMissing;
+  };
+  const auto less = [&](std::size_t a, std::size_t b) {
+    return values.empty() ? cell(a) < cell(b) : values[a] < values[b];
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+    return order == Qt::AscendingOrder ? less(a, b) : less(b, a);
+  });
+  return rows;
+}
 
 /// "5637144576" as "5,637,144,576": what can be read. Anything but a plain number stays as it is.
 std::string grouped(const std::string& text) {
@@ -25,18 +51,19 @@ std::string grouped(const std::string& text) {
 
 void DataTableModel::setTable(DataTable table) {
   beginResetModel();
-  table_ = std::move(table);
-  order_.resize(table_.rows.size());
+  sorting_.cancel();
+  table_ = std::make_shared<const DataTable>(std::move(table));
+  order_.resize(table_->rows.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   endResetModel();
 }
 
 int DataTableModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(table_.rows.size());
+  return parent.isValid() ? 0 : static_cast<int>(table_->rows.size());
 }
 
 int DataTableModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(table_.header.size());
+  return parent.isValid() ? 0 : static_cast<int>(table_->header.size());
 }
 
 QVariant DataTableModel::data(const QModelIndex& index, int role) const {
@@ -45,8 +72,8 @@ QVariant DataTableModel::data(const QModelIndex& index, int role) const {
   const auto column = static_cast<std::size_t>(index.column());
   if (extra_)
     if (const QVariant value = extra_(row, index.column(), role); value.isValid()) return value;
-  if (role == Qt::DisplayRole && column < table_.rows[row].size()) {
-    const std::string& cell = table_.rows[row][column];
+  if (role == Qt::DisplayRole && column < table_->rows[row].size()) {
+    const std::string& cell = table_->rows[row][column];
     return QString::fromStdString(numeric(column) ? grouped(cell) : cell);
   }
   if (role == Qt::DisplayRole) return QString();
@@ -61,33 +88,22 @@ QVariant DataTableModel::headerData(int section, Qt::Orientation orientation, in
                             Qt::AlignVCenter);
   if (role != Qt::DisplayRole) return {};
   if (orientation == Qt::Vertical) return section + 1;
-  return QString::fromStdString(table_.header[static_cast<std::size_t>(section)]);
+  return QString::fromStdString(table_->header[static_cast<std::size_t>(section)]);
 }
 
 void DataTableModel::sort(int column, Qt::SortOrder order) {
+  if (table_->rows.size() <= kSortedAtOnce) return setOrder(sortedRows(*table_, column, order));
+  sorting_.start<std::vector<std::size_t>>(
+      [table = table_, column, order](const Background::Cancelled&) {
+        return sortedRows(*table, column, order);
+      },
+      [this](std::vector<std::size_t> rows) { setOrder(std::move(rows)); });
+}
+
+void DataTableModel::setOrder(std::vector<std::size_t> order) {
+  sorting_.cancel();
   emit layoutAboutToBeChanged();
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
-  if (column >= 0) {
-    const auto c = static_cast<std::size_t>(column);
-    std::vector<double> values;
-    if (numeric(c))
-      for (const auto& row : table_.rows) {
-        char* end = nullptr;
-        const double value = c < row.size() ? std::strtod(row[c].c_str(), &end) : 0;
-        const bool none = c >= row.size() || end == row[c].c_str();
-        values.push_back(none ? -std::numeric_limits<double>::infinity() : value);
-      }
-    const auto less = [&](std::size_t a, std::size_t b) {
-      if (!values.empty()) return values[a] < values[b];
-      const auto cell = [&](std::size_t row) {
-        return c < table_.rows[row].size() ? table_.rows[row][c] : std::string();
-      };
-      return cell(a) < cell(b);
-    };
-    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
-      return order == Qt::AscendingOrder ? less(a, b) : less(b, a);
-    });
-  }
+  order_ = std::move(order);
   emit layoutChanged();
 }
 

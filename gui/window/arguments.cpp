@@ -60,12 +60,13 @@ core::Result<Arguments> readArguments(const QStringList& words) {
 const char* helpText() {
   return R"(vsim-gui shows runs of vsim: where the time of a step goes, where its memory peaks.
 
-usage: vsim-gui [RUN|SCENARIO|TRACE] [--db FILE] [--theme light|dark|contrast]
+usage: vsim-gui [RUN|SCENARIO|TRACE|STORE] [--db FILE] [--theme light|dark|contrast]
        vsim-gui --screenshot VIEW --run RUN [--db FILE] -o FILE
 
   RUN         number of a stored run, "last", or an address such as vsim://run/42?view=timeline
   SCENARIO    file or name of a scenario: it is simulated first
   TRACE       Chrome trace, .json or .json.gz
+  STORE       run store, as with --db
   --db FILE   run store (default: the one of the last time, else in the user's data folder)
 
 exit codes: 0 done, 1 failed, 2 wrong input
@@ -80,6 +81,12 @@ std::optional<core::Error> problemOf(const Arguments& arguments) {
     if (!store && store.error().hint.find("name another file") != std::string::npos) return store.error();
   }
   if (arguments.word.isEmpty()) return std::nullopt;
+  if (const std::string word = arguments.word.toStdString(); isDatabase(word)) {
+    const auto store = traces::RunStore::open(word, traces::RunStore::Access::readOnly);
+    return store || store.error().message.find("earlier version") != std::string::npos
+               ? std::nullopt
+               : std::optional(store.error());
+  }
   const auto source = sourceOf(arguments.word.toStdString(), arguments.store);
   if (!source) return source.error();
   if (source->kind != RunSource::Kind::stored) return std::nullopt;

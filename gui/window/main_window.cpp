@@ -3,12 +3,15 @@
 #include <QCloseEvent>
 #include <QDragEnterEvent>
 #include <QMenuBar>
+#include <QMessageBox>
 #include <QMimeData>
 #include <QStatusBar>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "gui/export/export_commands.h"
 #include "gui/session/watchdog.h"
+#include "gui/window/arguments.h"
 #include "gui/window/key_positions.h"
 #include "gui/window/open_runs_panel.h"
 #include "gui/window/theme.h"
@@ -29,22 +32,31 @@ MainWindow::MainWindow(const Settings& settings, QWidget* parent)
   setObjectName("window");
   setAcceptDrops(true);
   session_.setStorePath(settings.storePath);
-  session_.setTheme(settings.theme);
-  applyTheme(settings.theme);
+  const Theme theme = settings.theme.value_or(desktopTheme());
+  chosenTheme_ = settings.theme;
+  session_.setTheme(theme);
+  applyTheme(theme);
   setFontScale(settings.fontScale);
   makePages();
   makeDocks();
   makeStatus();
   makeCommands();
   new KeyPositions(commands_, this);
+  Background::reportTo([this](const QString& problem) {
+    showError("Something could not be made", {problem, "The pages show what there is."});
+  });
   connect(&session_, &Session::viewChanged, this, [this] { showPage(session_.view()); });
   connect(&session_, &Session::runsChanged, this, &MainWindow::runOpened);
-  connect(&session_, &Session::themeChanged, this, [this] { applyTheme(session_.theme()); });
+  connect(&session_, &Session::themeChanged, this, [this] {
+    chosenTheme_ = session_.theme();
+    applyTheme(session_.theme());
+  });
   connect(&session_, &Session::message, this,
           [this](const QString& text) { statusBar()->showMessage(text, kMessageMs); });
   resize(kWidth, kHeight);
   restoreGeometry(settings.geometry);  // both ignore what they did not write
   restoreState(settings.docks);
+  for (View* view : views_) view->setLook(settings.looks.value(view->key()));
   showPage(session_.view());
   updateTitle();
 #ifndef NDEBUG
@@ -58,6 +70,7 @@ MainWindow::MainWindow(const Settings& settings, QWidget* parent)
 MainWindow::~MainWindow() {
   // Pages refer to the session until they are gone; members would go first. What they say on their way is not
   // heard any more.
+  Background::reportTo({});
   tabs_->disconnect(this);
   session_.disconnect(this);
   delete takeCentralWidget();
@@ -166,8 +179,14 @@ void MainWindow::runOpened() {
   }
   banner_->hide();
   if (!run->notes.empty()) statusBar()->showMessage(QString::fromStdString(run->notes.front()), kMessageMs);
-  const bool addressed = !pendingUrl_.isEmpty() && session_.applyUrl(pendingUrl_);
-  pendingUrl_.clear();
+  bool addressed = false;
+  if (const QString url = std::exchange(pendingUrl_, {}); !url.isEmpty()) {
+    const auto applied = session_.applyUrl(url);
+    addressed = applied.has_value();
+    if (!applied)
+      showError("The run is open, the rest of the address does not fit",
+                {QString::fromStdString(applied.error().text())});
+  }
   const bool stays = session_.view() != "runs" && session_.view() != "scenario" &&
                      (session_.view() != "summary" || !run->reports.empty());
   if (addressed || stays) return;
@@ -180,6 +199,7 @@ void MainWindow::updateTitle() {
 }
 
 void MainWindow::open(const QString& word, OpenAs use) {
+  if (isDatabase(word.toStdString())) return openStore(word);
   auto source = sourceOf(word.toStdString(), session_.storePath());
   if (!source) return showError(word + " cannot be opened", {QString::fromStdString(source.error().text())});
   if (use == OpenAs::current) pendingUrl_ = word.startsWith("vsim://") ? word : QString();
@@ -189,6 +209,11 @@ void MainWindow::open(const QString& word, OpenAs use) {
     if (use == OpenAs::current) emit session_.editRequested(QString::fromStdString(source->path), {});
   }
   session_.requestOpen(*source, use);
+}
+
+void MainWindow::openStore(const QString& path) {
+  session_.setStorePath(path.toStdString());
+  session_.setView("runs");
 }
 
 void MainWindow::showError(const QString& title, const QStringList& lines) {
@@ -201,15 +226,55 @@ void MainWindow::setFontScale(int percent) {
   applyFontScale(fontScale_);
 }
 
+void MainWindow::followDesktopTheme() {
+  session_.setTheme(desktopTheme());
+  chosenTheme_.reset();
+}
+
+void MainWindow::reopen(const Settings& settings) {
+  // A run that was deleted, or a store that is another one, is no mistake of the user's: nothing is said.
+  const Arguments last{.word = settings.url, .store = session_.storePath(), .theme = {}, .all = {}};
+  if (!settings.url.isEmpty() && settings.storePath == session_.storePath() && !problemOf(last))
+    open(settings.url);
+  else if (view(settings.page) != nullptr)
+    session_.setView(settings.page);
+}
+
 Settings MainWindow::settings() const {
-  return {.geometry = saveGeometry(),
-          .docks = saveState(),
-          .theme = session_.theme(),
-          .fontScale = fontScale_,
-          .storePath = session_.storePath()};
+  Settings settings{.geometry = saveGeometry(),
+                    .docks = saveState(),
+                    .theme = chosenTheme_,
+                    .fontScale = fontScale_,
+                    .storePath = session_.storePath(),
+                    .url = {},
+                    .page = session_.view(),
+                    .looks = {}};
+  const Session::Run run = session_.current();
+  if (run && run->source == storedSource(run->id, session_.storePath())) settings.url = session_.toUrl();
+  for (const View* view : views_) settings.looks.insert(view->key(), view->look());
+  return settings;
+}
+
+void MainWindow::askBeforeClosing(View& view) {
+  auto* box = new QMessageBox(QMessageBox::Question, "Unsaved changes",
+                              view.unsaved() + " are not saved. They are lost when the window closes.",
+                              QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  connect(box, &QMessageBox::finished, this, [this, view = &view](int answer) {
+    mayLose_ = answer == QMessageBox::Discard;
+    if (mayLose_) close();
+    if (answer == QMessageBox::Save) view->saveThen([this] { close(); });
+  });
+  box->open();
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  for (View* view : views_) {
+    if (mayLose_ || view->unsaved().isEmpty()) continue;
+    event->ignore();
+    session_.setView(view->key());
+    return askBeforeClosing(*view);
+  }
   saveSettings(settings());
   opener_.cancel();
   QMainWindow::closeEvent(event);

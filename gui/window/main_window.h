@@ -36,10 +36,16 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] Opener& opener() { return opener_; }
   [[nodiscard]] Settings settings() const;
 
-  /// Opens what the word means (gui/model/open_run.h: sourceOf); an address' view and zoom are applied when
-  /// the run is there. Problems are shown in the window.
+  /// Opens what the word means (gui/model/open_run.h: sourceOf), a run store included; an address' view and
+  /// zoom are applied when the run is there. Problems are shown in the window.
   void open(const QString& word, OpenAs use = OpenAs::current);
+  /// Shows the runs of another file.
+  void openStore(const QString& path);
   void showError(const QString& title, const QStringList& lines);
+  /// The run, page, zoom and selection of the last time, where the run is still there.
+  void reopen(const Settings& settings);
+  /// As the desktop's colours are, until a theme is chosen.
+  void followDesktopTheme();
 
  protected:
   void closeEvent(QCloseEvent* event) override;
@@ -61,6 +67,7 @@ class MainWindow : public QMainWindow {
   void showPage(const QString& key);
   void updateTitle();
   void setFontScale(int percent);
+  void askBeforeClosing(View& view);
 
   Session session_;
   CommandTable commands_;
@@ -72,6 +79,8 @@ class MainWindow : public QMainWindow {
   ToolStrip* tools_ = nullptr;
   ActivityBar* activity_ = nullptr;
   int fontScale_ = 100;
+  std::optional<Theme> chosenTheme_;
+  bool mayLose_ = false;   // the user said so: what is not saved goes with the window
   QString pendingUrl_;     // applied to the run that is being opened
   Session::Run shownRun_;  // whose landing page was shown
 };

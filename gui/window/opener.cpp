@@ -20,7 +20,13 @@ QString nameOf(const RunSource& source) {
 }  // namespace
 
 Opener::Opener(Session& session, QObject* parent) : QObject(parent), session_(session) {
+  pool_.setMaxThreadCount(2);  // one that ends and one that begins
   connect(&session, &Session::openRequested, this, &Opener::request);
+  // Work that threw is reported by whoever reports for all; here it is over.
+  connect(&work_, &Background::failed, this, [this] {
+    giveUpLogs();
+    handOver();
+  });
 }
 
 void Opener::request(const RunSource& source, OpenAs use) {
@@ -56,30 +62,27 @@ void Opener::next() {
         Qt::QueuedConnection);
   };
   // Arrives in front of the complete run; that it is still wanted only this object's own thread can tell.
-  const auto show = [self = QPointer<Opener>(this), serial = ++serial_, use = request.use](Session::Run run) {
+  const auto show = [self = QPointer<Opener>(this), serial = ++serial_, use = request.use,
+                     report = request.source.report](Session::Run run) {
     if (use != OpenAs::current) return;
     QMetaObject::invokeMethod(
         QCoreApplication::instance(),
-        [self, serial, run = std::move(run)] {
-          if (self && self->work_.busy() && self->serial_ == serial) self->previewArrived(run);
+        [self, serial, report, run = std::move(run)] {
+          if (self && self->work_.busy() && self->serial_ == serial) self->previewArrived(run, report);
         },
         Qt::QueuedConnection);
   };
   work_.start<Opened>(
       [source = request.source, tell, show](const Background::Cancelled& cancelled) {
-        try {
-          return openRun(
-              source, tell, [&cancelled] { return cancelled.load(); }, show);
-        } catch (const std::exception& problem) {  // a damaged log may ask for more memory than there is
-          return Opened(tl::unexpected(core::Errors{{.message = problem.what()}}));
-        }
+        return openRun(
+            source, tell, [&cancelled] { return cancelled.load(); }, show);
       },
       [this, request](const Opened& run) { arrived(request, run); });
 }
 
-void Opener::previewArrived(Session::Run run) {
+void Opener::previewArrived(Session::Run run, int report) {
   preview_ = run;
-  session_.open(std::move(run));
+  session_.open(std::move(run), report);
 }
 
 void Opener::giveUpLogs() {
@@ -100,7 +103,7 @@ void Opener::arrived(const Request& request, const Opened& run) {
         if (preview_)
           session_.complete(std::exchange(preview_, nullptr), *run);
         else
-          session_.open(*run);
+          session_.open(*run, request.source.report);
         break;
       case OpenAs::comparison:
         session_.addForComparison(*run);
@@ -115,6 +118,10 @@ void Opener::arrived(const Request& request, const Opened& run) {
     for (const core::Error& error : run.error()) problems.push_back(QString::fromStdString(error.text()));
     emit failed(nameOf(request.source) + " cannot be opened", problems);
   }
+  handOver();
+}
+
+void Opener::handOver() {
   // `busy` is still on while results are handed over; the next one starts when it is off.
   QMetaObject::invokeMethod(
       this,

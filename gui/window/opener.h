@@ -2,6 +2,7 @@
 
 #include <QObject>
 #include <QString>
+#include <QThreadPool>
 
 #include "gui/session/background.h"
 #include "gui/session/session.h"
@@ -32,13 +33,16 @@ class Opener : public QObject {
   };
   void request(const RunSource& source, OpenAs use);
   void next();
-  void previewArrived(Session::Run run);
+  void previewArrived(Session::Run run, int report);
   /// The run that is shown without its logs stays like that.
   void giveUpLogs();
+  void handOver();
   void arrived(const Request& request, const core::ResultAll<std::shared_ptr<const OpenedRun>>& run);
 
   Session& session_;
-  Background work_;
+  // What was cancelled may go on for a moment: it does not keep the pages' work waiting.
+  QThreadPool pool_;
+  Background work_{nullptr, &pool_};
   std::vector<Request> waiting_;
   Session::Run preview_;  // opened, its logs are being read; shared with the session
   int serial_ = 0;        // of the request under way

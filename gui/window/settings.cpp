@@ -24,6 +24,11 @@ Settings loadSettings() {
   const int scale = in.value("font-scale").toInt(&number);
   if (number) settings.fontScale = std::clamp(scale, kMinFontScale, kMaxFontScale);
   settings.storePath = in.value("store").toString().toStdString();
+  settings.url = in.value("url").toString();
+  settings.page = in.value("page").toString();
+  in.beginGroup("pages");
+  for (const QString& page : in.childKeys()) settings.looks.insert(page, in.value(page).toMap());
+  in.endGroup();
   return settings;
 }
 
@@ -31,9 +36,19 @@ void saveSettings(const Settings& settings) {
   QSettings out(QSettings::IniFormat, QSettings::UserScope, "vsim", "vsim-gui");
   out.setValue("geometry", settings.geometry);
   out.setValue("docks", settings.docks);
-  out.setValue("theme", kThemes[static_cast<int>(settings.theme)]);
+  if (settings.theme)
+    out.setValue("theme", kThemes[static_cast<int>(*settings.theme)]);
+  else
+    out.remove("theme");
   out.setValue("font-scale", settings.fontScale);
   out.setValue("store", QString::fromStdString(settings.storePath));
+  out.setValue("url", settings.url);
+  out.setValue("page", settings.page);
+  out.remove("pages");
+  out.beginGroup("pages");
+  for (auto look = settings.looks.begin(); look != settings.looks.end(); ++look)
+    out.setValue(look.key(), look.value());
+  out.endGroup();
   out.sync();
 }
 

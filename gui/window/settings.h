@@ -1,7 +1,10 @@
 #pragma once
 
 #include <QByteArray>
+#include <QMap>
 #include <QString>
+#include <QVariantMap>
+#include <optional>
 
 #include "gui/session/session.h"
 
@@ -11,9 +14,12 @@ namespace vsim::gui {
 /// (~/.config/vsim/vsim-gui.ini). Plain value.
 struct Settings {
   QByteArray geometry, docks;
-  Theme theme = Theme::light;
-  int fontScale = 100;  // percent
+  std::optional<Theme> theme;  // none chosen: as the desktop's
+  int fontScale = 100;         // percent
   std::string storePath;
+  QString url;                       // what was shown last; empty: no stored run
+  QString page;                      // key of the page in front
+  QMap<QString, QVariantMap> looks;  // of the pages: View::look()
   bool operator==(const Settings&) const = default;
 };
 

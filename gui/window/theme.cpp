@@ -32,8 +32,14 @@ class OutlinedStyle : public QProxyStyle {
 };
 
 }  // namespace
+Theme desktopTheme() {
+  // Qt 6.4 does not say; applyTheme() replaces the colours.
+  static const bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
+  return dark ? Theme::dark : Theme::light;
+}
 
 void applyTheme(Theme theme) {
+  static_cast<void>(desktopTheme());
   const Palette& colours = paletteOf(theme);
   QPalette palette;
   palette.setColor(QPalette::Window, colours.panel);

@@ -62,9 +62,12 @@ void showDialog(MainWindow& window) {
 std::vector<Command> fileCommands(MainWindow& window) {
   MainWindow* const w = &window;
   return {
-      {"file.open", "Open scenario or trace...", "Ctrl+O", "Opens a scenario (simulated) or a Chrome trace.",
+      {"file.open", "Open scenario or trace...", "Ctrl+O",
+       "Opens a scenario (simulated), a Chrome trace or a run store.",
        [w] {
-         askForFile(*w, "Open", "Scenarios and traces (*.yaml *.yml *.json *.json.gz);;All files (*)",
+         askForFile(*w, "Open",
+                    "Scenarios, traces, run stores (*.yaml *.yml *.json *.json.gz *.sqlite *.db);;"
+                    "All files (*)",
                     [w](const QString& file) { w->open(file); });
        }},
       {"file.open-last", "Open the newest run", "Ctrl+Shift+O", "Opens the newest run of the store.",
@@ -76,10 +79,8 @@ std::vector<Command> fileCommands(MainWindow& window) {
        }},
       {"file.store", "Open another run store...", "", "Shows the runs of another file.",
        [w] {
-         askForFile(*w, "Run store", "Run stores (*.sqlite *.db);;All files (*)", [w](const QString& file) {
-           w->session().setStorePath(file.toStdString());
-           w->session().setView("runs");
-         });
+         askForFile(*w, "Run store", "Run stores (*.sqlite *.db);;All files (*)",
+                    [w](const QString& file) { w->openStore(file); });
        }},
       {"file.example", "Run the example", "", "Simulates a small bundled scenario, stores and opens it.",
        [w] {
@@ -130,6 +131,8 @@ std::vector<Command> lookCommands(MainWindow& window) {
     commands.push_back(
         {id, name, "", "Colours of the whole window.", [w, value] { w->session_.setTheme(value); }});
   };
+  commands.push_back({"look.theme-desktop", "Theme of the desktop", "", "Light or dark, as the desktop is.",
+                      [w] { w->followDesktopTheme(); }});
   theme("look.theme-light", "Light theme", Theme::light);
   theme("look.theme-dark", "Dark theme", Theme::dark);
   theme("look.theme-contrast", "High-contrast theme", Theme::highContrast);

@@ -144,7 +144,14 @@ DeltaGroup CompareView::waterfallParts() const {
   return kWaterfallParts[static_cast<std::size_t>(std::max(0, parts_->currentIndex()))];
 }
 
+void CompareView::showEvent(QShowEvent* event) {
+  View::showEvent(event);
+  if (stale_) load();
+}
+
 void CompareView::load() {
+  stale_ = !isVisible();
+  if (stale_) return work_.cancel();
   std::vector<Session::Run> runs = session().runs();
   const Session::Run baseline = session().baseline();
   if (baseline && !runs.empty() && std::find(runs.begin(), runs.end(), baseline) == runs.end())

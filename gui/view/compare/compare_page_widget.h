@@ -39,6 +39,9 @@ class CompareView : public View {
   [[nodiscard]] StripsWidget& strips() const { return *strips_; }
   [[nodiscard]] DeltaGroup waterfallParts() const;
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+
  private:
   struct Result {
     Comparison comparison;
@@ -65,6 +68,7 @@ class CompareView : public View {
   DataTableModel differenceModel_, configurationModel_;
   std::vector<ComparedSide> sides_;  // all that can be chosen
   std::optional<Comparison> comparison_;
+  bool stale_ = true;  // compared when the page is shown
   Background work_;
 };
 

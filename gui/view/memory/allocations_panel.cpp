@@ -66,10 +66,16 @@ void AllocationsPanel::focusFilter() {
   filter_->selectAll();
 }
 
+AllocationQuery AllocationsPanel::query() const {
+  AllocationQuery query = query_;
+  query.text = filter_->text().toStdString();
+  query.limit = session_.limit();
+  return query;
+}
+
 void AllocationsPanel::list() {
   if (!data_) return;
-  query_.text = filter_->text().toStdString();
-  query_.limit = session_.limit();
+  query_ = query();
   using Rows = std::vector<std::uint32_t>;
   job_.start<Rows>(
       [data = data_, query = query_](const Background::Cancelled& cancelled) {
@@ -94,22 +100,17 @@ void AllocationsPanel::list() {
 }
 
 void AllocationsPanel::showSelection() {
-  const Selection& s = session_.selection();
-  if (s.kind != Selection::Kind::buffer || s.report != session_.report() || s.item < 0) return;
-  const auto buffer = static_cast<core::Index>(s.item);
+  const SelectionLinks& links = session_.links();
   const int now = table_->currentIndex().row();
-  if (now >= 0 && model_->bufferAt(now) == buffer) return;  // any of its stays will do
-  const int row = model_->rowOf(buffer, instant_);
+  if (now >= 0 && links.hasBuffer(model_->bufferAt(now))) return;  // any of its stays will do
+  int row = -1;
+  for (const core::Index buffer : links.buffers)
+    if (row = model_->rowOf(buffer, instant_); row >= 0) break;
   if (row < 0) return;
   following_ = true;
   table_->setCurrentIndex(model_->index(row, 0));
   table_->scrollTo(model_->index(row, 0), QAbstractItemView::PositionAtCenter);
   following_ = false;
-}
-
-DataTable AllocationsPanel::table() const {
-  if (!data_) return {};
-  return allocationTable(*data_, job_.busy() ? allocationsFor(*data_, query_) : model_->rows());
 }
 
 }  // namespace vsim::gui

@@ -20,7 +20,8 @@ class AllocationsPanel : public QWidget {
   void focusFilter();
   [[nodiscard]] bool busy() const { return job_.busy(); }
   [[nodiscard]] const AllocationModel& model() const { return *model_; }
-  [[nodiscard]] DataTable table() const;
+  /// What is listed, and in which order.
+  [[nodiscard]] AllocationQuery query() const;
 
  signals:
   void listed();

@@ -20,7 +20,7 @@ std::vector<Command> MemoryPage::commands() {
       {"memory.centre", "Centre, then fit", "F", "Centres the instant; once more: shows all of the run.",
        [this] { plot_->centreOn(instant_); }},
       {"memory.peak", "Peak", "P", "Shows the instant at which most is allocated.",
-       [this] { setInstant(data_ ? data_->curve.peak() : -1); }},
+       [this] { pickInstant(data_ ? data_->curve.peak() : -1); }},
       {"memory.next", "Next event", ".", "Shows the instant after the next allocation or release.",
        [this] { step(1); }},
       {"memory.previous", "Previous event", ",", "Shows the instant before the last allocation or release.",

@@ -74,27 +74,33 @@ void MemoryPage::drawExport(QPainter& painter, QSize size) {
     painter.translate(-rest.topLeft());
   } else {
     const MemoryTreemap map = treemapOf(*instant.live, data->program(), rest, metrics.height() + 3);
-    drawMemoryTreemap(painter, palette, map,
-                      state.selected == core::kNone ? -1 : map.ofBuffer(state.selected), -1);
+    drawMemoryTreemap(painter, palette, map, state.selected, -1);
   }
 }
 
-DataTable MemoryPage::exportTable() const {
-  const Data data = dataNow();
-  if (!data) return {};
-  const std::int64_t event = data == data_ ? instant_ : data->curve.peak();
-  switch (tabs_->currentIndex()) {
-    case kTable:
-      return tableOf(liveAfter(data->lifetimes, event), data->program());
-    case kMap:
-      if (data->allocator && event >= 0) return mapTable(*data, data->allocator->mapAfter(event));
-      return {};
-    case kAllocations:
-      if (data == data_) return allocations_->table();
-      return allocationTable(*data, allocationsFor(*data, {.text = {}, .limit = session().limit()}));
-    default:
-      return curveTable(data->curve, session().limit());
-  }
+View::TableJob MemoryPage::tableJob() const {
+  const Session::Run run = session().current();
+  if (!run) return [](const std::atomic<bool>&) { return DataTable{}; };
+  return [run, report = static_cast<std::size_t>(session().report()), rank = rankClass(), known = data_,
+          instant = instant_, tab = tabs_->currentIndex(), limit = session().limit(),
+          query = allocations_->query()](const std::atomic<bool>& cancelled) -> DataTable {
+    const Data data = known ? known : memoryOf(*run, report, rank, &cancelled);
+    if (!data || cancelled) return {};
+    const std::int64_t event = known ? instant : data->curve.peak();
+    switch (tab) {
+      case kTable:
+        return tableOf(liveAfter(data->lifetimes, event), data->program());
+      case kMap:
+        if (data->allocator && event >= 0) return mapTable(*data, data->allocator->mapAfter(event));
+        return {};
+      case kAllocations:
+        return allocationTable(*data, allocationsFor(*data, query, &cancelled));
+      default:
+        return curveTable(data->curve, limit);
+    }
+  };
 }
+
+DataTable MemoryPage::exportTable() const { return tableJob()(std::atomic<bool>(false)); }
 
 }  // namespace vsim::gui

@@ -84,7 +84,7 @@ QWidget* MemoryPage::makeHeader() {
   button("Axis", "Draw the curve over time, or event by event in the order of the host (X)",
          [this] { plot_->setByEvent(!plot_->byEvent()); });
   button("Peak", "Show the instant at which most is allocated (P)", [this] {
-    if (data_) setInstant(data_->curve.peak());
+    if (data_) pickInstant(data_->curve.peak());
   });
   button("\u25c0 Event", "The event before (,)", [this] { step(-1); });
   button("Event \u25b6", "The next event (.)", [this] { step(1); });
@@ -137,8 +137,9 @@ void MemoryPage::connectWidgets() {
     liveTable_->viewport()->update();
   });
   connect(classes_, &QComboBox::activated, this, [this] { build(); });
-  connect(plot_, &MemoryPlotWidget::instantPicked, this, [this](qint64 event) { setInstant(event); });
-  connect(map_, &MapPanel::eventPicked, this, [this](qint64 event) { setInstant(event); });
+  connect(&s, &Session::cursorChanged, this, &MemoryPage::followCursor);
+  connect(plot_, &MemoryPlotWidget::instantPicked, this, &MemoryPage::pickInstant);
+  connect(map_, &MapPanel::eventPicked, this, &MemoryPage::pickInstant);
   for (const auto& connection : {connect(plot_, &MemoryPlotWidget::hovered, hover_, &QLabel::setText),
                                  connect(treemap_, &TreemapWidget::hovered, hover_, &QLabel::setText),
                                  connect(map_, &MapPanel::hovered, hover_, &QLabel::setText)})
@@ -193,7 +194,10 @@ std::size_t MemoryPage::rankClass() const {
 
 void MemoryPage::showEvent(QShowEvent* event) {
   View::showEvent(event);
-  if (stale_) build();
+  if (stale_)
+    build();
+  else if (data_ && session().cursor() && data_->curve.time(instant_) != *session().cursor())
+    followCursor();
 }
 
 void MemoryPage::build() {
@@ -223,7 +227,24 @@ void MemoryPage::setData(Data data) {
   setWarning();
   legend_->setEntries(MemoryPlotPainter::legend(*data_, paletteOf(session().theme())));
   stack_->setCurrentIndex(1);
-  setInstant(data_->curve.peak());
+  const auto cursor = session().cursor();
+  setInstant(cursor ? data_->curve.lastAt(*cursor) : data_->curve.peak());
+}
+
+void MemoryPage::pickInstant(std::int64_t event) {
+  setInstant(event);
+  if (!data_) return;
+  picking_ = true;
+  session().setCursor(data_->curve.time(instant_));
+  picking_ = false;
+}
+
+/// The instant is where the cursor is that another page has set; of several events at that time, the last.
+void MemoryPage::followCursor() {
+  const auto cursor = session().cursor();
+  if (picking_ || !cursor || !data_ || !isVisible()) return;
+  const std::int64_t event = data_->curve.lastAt(*cursor);
+  if (event != instant_) setInstant(event);
 }
 
 void MemoryPage::setWarning() {
@@ -284,9 +305,12 @@ void MemoryPage::showInstant(const Instant& instant) {
 }
 
 void MemoryPage::selectRow() {
-  const Selection& s = session().selection();
-  if (s.kind != Selection::Kind::buffer || s.report != session().report() || s.item < 0) return;
-  const QModelIndex row = liveOrder_->mapFromSource(liveModel_->indexOf(static_cast<core::Index>(s.item)));
+  // Of several buffers, the first one that is live.
+  QModelIndex row;
+  for (const core::Index buffer : session().links().buffers) {
+    row = liveOrder_->mapFromSource(liveModel_->indexOf(buffer));
+    if (row.isValid()) break;
+  }
   if (!row.isValid() || liveTable_->currentIndex().siblingAtColumn(0) == row) return;
   following_ = true;
   liveTable_->setCurrentIndex(row);

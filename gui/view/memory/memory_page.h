@@ -32,6 +32,7 @@ class MemoryPage : public View {
   [[nodiscard]] std::vector<Command> commands() override;
   void drawExport(QPainter& painter, QSize size) override;
   [[nodiscard]] DataTable exportTable() const override;
+  [[nodiscard]] TableJob tableJob() const override;
   [[nodiscard]] bool settled() const override;
 
   [[nodiscard]] const std::shared_ptr<const MemoryData>& data() const { return data_; }
@@ -39,6 +40,8 @@ class MemoryPage : public View {
   [[nodiscard]] QString message() const { return message_->text(); }
   [[nodiscard]] QString warning() const { return warning_->isHidden() ? QString() : warning_->text(); }
   void setInstant(std::int64_t event);
+  /// The same, as the user's choice: the session's cursor goes along, and with it the other pages.
+  void pickInstant(std::int64_t event);
   void showTab(Tab tab);
 
  protected:
@@ -64,7 +67,8 @@ class MemoryPage : public View {
   void setWarning();
   void showMessage(const QString& text);
   void selectRow();
-  void step(std::int64_t by) { setInstant(instant_ + by); }
+  void step(std::int64_t by) { pickInstant(instant_ + by); }
+  void followCursor();
   void nextClass(int by);
   [[nodiscard]] static Instant instantOf(const MemoryData& data, std::int64_t event);
   /// What is shown, made now if it is not there yet.
@@ -76,6 +80,7 @@ class MemoryPage : public View {
   std::int64_t instant_ = -1;
   bool stale_ = true;       // the session has another run than data_
   bool following_ = false;  // rows change because the session did
+  bool picking_ = false;    // the cursor changes because the instant did
   QComboBox* classes_ = nullptr;
   QLabel *now_ = nullptr, *warning_ = nullptr, *message_ = nullptr, *hover_ = nullptr;
   LegendWidget* legend_ = nullptr;

@@ -32,6 +32,7 @@ MemoryPlotWidget::MemoryPlotWidget(Session& session, QWidget* parent)
 void MemoryPlotWidget::setData(Data data) {
   painter_.setPalette(paletteOf(session_.theme()));  // a new log may lie where the old one was
   data_ = std::move(data);
+  pointer_.reset();
   instant_ = data_ ? data_->curve.peak() : -1;
   events_ = {};
   byEvent_ = data_ && prefersEvents(*data_);
@@ -87,13 +88,10 @@ TimeRange MemoryPlotWidget::view() const {
 }
 
 MemoryPlotState MemoryPlotWidget::state() const {
-  const Selection& selection = session_.selection();
   MemoryPlotState state{.view = view(), .byEvent = byEvent_, .instant = instant_};
-  state.cursor = session_.cursor();
+  state.cursor = pointer_ ? pointer_ : session_.cursor();
   state.limit = session_.limit();
-  if (selection.kind == Selection::Kind::buffer && selection.report == session_.report() &&
-      selection.item >= 0)
-    state.selected = static_cast<core::Index>(selection.item);
+  state.selected = session_.links().buffers;
   state.wholeBoard = wholeBoard_;
   return state;
 }
@@ -177,14 +175,20 @@ void MemoryPlotWidget::mouseReleaseEvent(QMouseEvent* event) {
 
 void MemoryPlotWidget::mouseDoubleClickEvent(QMouseEvent*) { fit(); }
 
-void MemoryPlotWidget::leaveEvent(QEvent*) { emit hovered({}); }
+void MemoryPlotWidget::leaveEvent(QEvent*) { setPointer(std::nullopt); }
+
+void MemoryPlotWidget::setPointer(std::optional<core::Picoseconds> time) {
+  if (pointer_ != time) update();
+  pointer_ = time;
+  if (!time) emit hovered({});
+}
 
 void MemoryPlotWidget::hover(const QPoint& at) {
   const MemoryExtent* column = data_ ? painter_.columnAt(at.x()) : nullptr;
-  if (column == nullptr) return emit hovered({});
+  if (column == nullptr) return setPointer(std::nullopt);
   const MemoryPlotGeometry g = geometry();
   const core::Picoseconds time = g.timeAt(data_->curve, at.x() - g.plot.left());
-  session_.setCursor(time);
+  setPointer(time);
   const MemoryParts parts = data_->curve.partsAfter(column->peak);
   QString text =
       QString("%1   allocated %2 to %3   active %4   reserved %5")

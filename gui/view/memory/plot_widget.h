@@ -2,13 +2,15 @@
 
 #include <QWidget>
 #include <memory>
+#include <optional>
 
 #include "gui/paint/memory_plot.h"
 #include "gui/session/session.h"
 
 namespace vsim::gui {
 
-/// Memory over time: draws the plot, turns mouse and wheel into the session's zoom, cursor and limit.
+/// Memory over time: draws the plot, turns mouse and wheel into the session's zoom and limit. The pointer's
+/// line is the plot's own: other pages have no work with a pointer that moves.
 class MemoryPlotWidget : public QWidget {
   Q_OBJECT
  public:
@@ -55,6 +57,7 @@ class MemoryPlotWidget : public QWidget {
   enum class Drag : std::uint8_t { none, pressed, pan, limit };
   [[nodiscard]] MemoryPlotGeometry geometry() const;
   void hover(const QPoint& at);
+  void setPointer(std::optional<core::Picoseconds> time);
   [[nodiscard]] TimeRange whole() const;
   void zoomTo(TimeRange view);
 
@@ -64,6 +67,7 @@ class MemoryPlotWidget : public QWidget {
   std::int64_t instant_ = -1;
   bool wholeBoard_ = false, byEvent_ = false;
   TimeRange events_;  // in view, thousandths
+  std::optional<core::Picoseconds> pointer_;
   Drag drag_ = Drag::none;
   QPoint pressed_, last_;
 };

@@ -51,19 +51,13 @@ bool SegmentsWidget::eventFilter(QObject* watched, QEvent* event) {
   return QWidget::eventFilter(watched, event);
 }
 
-core::Index SegmentsWidget::selected() const {
-  const Selection& s = session_.selection();
-  return s.kind == Selection::Kind::buffer && s.report == session_.report() && s.item >= 0
-             ? static_cast<core::Index>(s.item)
-             : core::kNone;
-}
-
 void SegmentsWidget::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.setFont(font());
   const Palette& palette = paletteOf(session_.theme());
   painter.fillRect(event->rect(), palette.background);
-  if (data_ && map_) drawSegments(painter, palette, *data_, *map_, layout_, event->rect(), selected());
+  if (data_ && map_)
+    drawSegments(painter, palette, *data_, *map_, layout_, event->rect(), session_.links().buffers);
 }
 
 QString SegmentsWidget::describe(const SegmentLayout::Hit& hit) const {

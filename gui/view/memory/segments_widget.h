@@ -36,7 +36,6 @@ class SegmentsWidget : public QWidget {
 
  private:
   void layOut();
-  [[nodiscard]] core::Index selected() const;
   [[nodiscard]] QString describe(const SegmentLayout::Hit& hit) const;
 
   Session& session_;

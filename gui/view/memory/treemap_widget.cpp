@@ -38,12 +38,7 @@ void TreemapWidget::paintEvent(QPaintEvent*) {
   painter.setFont(font());
   const Palette& palette = paletteOf(session_.theme());
   painter.fillRect(rect(), palette.background);
-  const Selection& selection = session_.selection();
-  int selected = -1;
-  if (selection.kind == Selection::Kind::buffer && selection.report == session_.report() &&
-      selection.item >= 0)
-    selected = map_.ofBuffer(static_cast<core::Index>(selection.item));
-  drawMemoryTreemap(painter, palette, map_, selected, hasFocus() ? focus_ : -1);
+  drawMemoryTreemap(painter, palette, map_, session_.links().buffers, hasFocus() ? focus_ : -1);
 }
 
 QString TreemapWidget::describe(int tile) const {

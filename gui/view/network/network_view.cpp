@@ -15,6 +15,14 @@ namespace vsim::gui {
 namespace {
 
 constexpr std::size_t kMostLost = 100;
+constexpr int kAtCursor = 3;  // tab
+
+/// The last step with a little room around, as the timeline opens: which page comes first does not matter.
+TimeRange firstZoom(const NetworkMap& map) {
+  const TimeRange step = map.lastStep();
+  if (step.empty()) return map.whole();
+  return {step.begin - step.length() / 50, step.end + step.length() / 50};
+}
 
 }  // namespace
 
@@ -24,11 +32,18 @@ NetworkView::NetworkView(Session& session, QWidget* parent)
   connect(&session, &Session::runsChanged, this, &NetworkView::takeRun);
   connect(&session, &Session::themeChanged, this, &NetworkView::takeTheme);
   connect(&session, &Session::zoomChanged, this, &NetworkView::refresh);
-  connect(&session, &Session::selectionChanged, this, &NetworkView::refresh);
+  connect(&session, &Session::selectionChanged, this, &NetworkView::takeSelection);
   connect(&session, &Session::cursorChanged, this, &NetworkView::refresh);
   connect(&session, &Session::limitChanged, this, &NetworkView::count);
+  connect(tabs_, &QTabWidget::currentChanged, this, &NetworkView::showRunning);
   takeTheme();
   takeRun();
+}
+
+void NetworkView::showEvent(QShowEvent* event) {
+  View::showEvent(event);
+  if (staleRun_) takeRun();
+  if (stalePicture_) refresh();
 }
 
 void NetworkView::build() {
@@ -119,6 +134,13 @@ void NetworkView::takeRun() {
   if (log && log == log_) return;
   build_.cancel();
   count_.cancel();
+  staleRun_ = log && !isVisible();
+  if (staleRun_) {  // of another run: nothing of it is shown when the page comes to the front
+    log_.reset();
+    map_.reset();
+    matrix_.reset();
+    return;
+  }
   if (!run) return fail("No run is open\nOpen a run or a scenario to see what its network carries.");
   if (run->loading) return fail("Reading the log of this run \u2026\nIt may take a second or two.");
   if (!log)
@@ -183,7 +205,8 @@ void NetworkView::takeMap(Built built) {
                                              "timed as if they had the links alone."
                                            : "")
                      : "Rates of the links are unknown: " + built.note);
-  if (session().zoom().empty() && !map_->whole().empty()) session().setZoom(map_->whole());
+  if (session().zoom().empty()) session().setZoom(firstZoom(*map_));
+  takeSelection();
   count();
 }
 
@@ -221,11 +244,23 @@ NetworkPicture NetworkView::picture() const {
           .cursor = session().cursor(),
           .selected = selectedTier(),
           .hovered = std::nullopt,
-          .zoom = session().zoom().empty() && map_ ? map_->whole() : session().zoom()};
+          .zoom = session().zoom().empty() && map_ ? map_->whole() : session().zoom(),
+          .highlighted = highlighted_};
+}
+
+void NetworkView::takeSelection() {
+  highlighted_.clear();
+  const auto& chosen = session().links().collectives;
+  if (map_)
+    for (const NetworkFlow& flow : map_->flows())
+      if (std::binary_search(chosen.begin(), chosen.end(), flow.instruction))
+        highlighted_.push_back({flow.begin, flow.end});
+  refresh();
 }
 
 void NetworkView::refresh() {
-  if (!map_) return;
+  stalePicture_ = !isVisible();
+  if (!map_ || stalePicture_) return;
   topology_->show(picture(), matrix_);
   loads_->show(picture());
   showRunning();
@@ -234,22 +269,28 @@ void NetworkView::refresh() {
   if (tier && map_->tier(*tier).present)
     words += " Selected: " + QString::fromStdString(map_->tier(*tier).name) +
              " (the list at the cursor is of it).";
+  else if (!highlighted_.empty())
+    words += QString(" Framed: when the collectives of the selection ran (%1).").arg(highlighted_.size());
   else
     words += " Click a link to list what runs on it; Shift+drag over the curves limits the statistics.";
   status_->setText(words);
 }
 
 void NetworkView::showRunning() {
+  if (!map_) return;
   const auto time = session().cursor();
+  const std::size_t count = time ? map_->runningAt(*time, selectedTier()).size() : 0;
+  tabs_->setTabText(kAtCursor, time ? QString("At the cursor (%1)").arg(count) : "At the cursor");
+  if (tabs_->currentIndex() != kAtCursor) return;  // the list is made when it is looked at
+  ++listsMade_;
   running_->setTable(time ? map_->runningTable(*time, selectedTier()) : DataTable{});
-  tabs_->setTabText(3, time ? QString("At the cursor (%1)").arg(running_->rowCount()) : "At the cursor");
 }
 
 void NetworkView::pickTier(int tier) {
   const bool same = selectedTier() && static_cast<int>(*selectedTier()) == tier;
   if (same || tier < 0) return session().select({});
   session().select({.kind = Selection::Kind::link, .report = session().report(), .item = tier});
-  if (session().cursor()) tabs_->setCurrentIndex(3);
+  if (session().cursor()) tabs_->setCurrentIndex(kAtCursor);
 }
 
 void NetworkView::goTo(std::size_t flow) {

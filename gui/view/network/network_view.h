@@ -28,7 +28,15 @@ class NetworkView : public View {
   void drawExport(QPainter& painter, QSize size) override;
   [[nodiscard]] DataTable exportTable() const override;
   [[nodiscard]] bool settled() const override { return !build_.busy() && !count_.busy(); }
+  /// How often the list at the cursor was made: only while it can be seen.
+  [[nodiscard]] int listsMade() const { return listsMade_; }
+  /// When the collectives of the selected slice, buffer or unit ran.
+  [[nodiscard]] const std::vector<TimeRange>& highlighted() const { return highlighted_; }
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ public:
   [[nodiscard]] const NetworkMap* map() const { return map_.get(); }
   [[nodiscard]] const QString& problem() const { return problem_; }
   [[nodiscard]] TopologyCanvas& topology() { return *topology_; }
@@ -52,6 +60,7 @@ class NetworkView : public View {
   void count();
   void takeCounted(Counted counted);
   void refresh();
+  void takeSelection();
   void showRunning();
   void pickTier(int tier);
   void stepTier(int by);
@@ -76,6 +85,9 @@ class NetworkView : public View {
   std::shared_ptr<const TrafficMatrix> matrix_;
   QString problem_;
   bool choosing_ = false;
+  bool staleRun_ = true, stalePicture_ = true;  // to be made when the page is shown
+  int listsMade_ = 0;
+  std::vector<TimeRange> highlighted_;
   Background build_, count_;
 };
 

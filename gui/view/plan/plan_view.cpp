@@ -154,6 +154,11 @@ void PlanView::changeEvent(QEvent* event) {
   View::changeEvent(event);
 }
 
+void PlanView::showEvent(QShowEvent* event) {
+  View::showEvent(event);
+  if (stale_) takeRun();
+}
+
 void PlanView::fail(const QString& problem) {
   problem_ = problem;
   pages_->setCurrentIndex(1);
@@ -162,6 +167,8 @@ void PlanView::fail(const QString& problem) {
 
 void PlanView::takeRun() {
   const auto run = session().current();
+  stale_ = run != nullptr && !isVisible();
+  if (stale_) return;
   if (!run) {
     source_.reset();
     plan_.cancel();
@@ -417,8 +424,12 @@ void PlanView::select(const std::string& tensor) {
 void PlanView::takeSelection() {
   const Selection& selection = session().selection();
   const auto log = session().log();
-  if (selection.kind != Selection::Kind::unit || selection.item < 0) return;
-  if (!set() || maps_.busy()) {
+  const bool unit = selection.kind == Selection::Kind::unit;  // picked as such; others belong to one
+  const std::int64_t item = unit                                    ? selection.item
+                            : session().links().unit != core::kNone ? std::int64_t{session().links().unit}
+                                                                    : -1;
+  if (item < 0) return;
+  if (stale_ || !set() || maps_.busy()) {
     selectionWaits_ = true;
     return;
   }
@@ -426,21 +437,31 @@ void PlanView::takeSelection() {
   if (of.choice < 0) return;
   const app::PlannedSystem& plan = of.system().plan;
   std::string name;
-  if (log && log->program && static_cast<std::size_t>(selection.item) < log->program->units.size())
-    name = log->program->units[static_cast<std::size_t>(selection.item)].name;
-  else if (static_cast<std::size_t>(selection.item) < plan.units.size())
-    name = plan.units[static_cast<std::size_t>(selection.item)].first;
-  const auto unit = std::ranges::find(plan.units, name, &std::pair<std::string, std::size_t>::first);
-  if (unit == plan.units.end()) return;
-  if (static_cast<int>(unit->second) != buckets_->currentIndex()) {
+  if (log && log->program && static_cast<std::size_t>(item) < log->program->units.size())
+    name = log->program->units[static_cast<std::size_t>(item)].name;
+  else if (static_cast<std::size_t>(item) < plan.units.size())
+    name = plan.units[static_cast<std::size_t>(item)].first;
+  const auto bucket = std::ranges::find(plan.units, name, &std::pair<std::string, std::size_t>::first);
+  if (bucket == plan.units.end()) return;
+  if (static_cast<int>(bucket->second) != buckets_->currentIndex()) {
     selectionWaits_ = true;  // for its map
-    buckets_->setCurrentIndex(static_cast<int>(unit->second));
+    buckets_->setCurrentIndex(static_cast<int>(bucket->second));
     return;
   }
   const auto& map = canvas_->side(0).map;
-  if (map && selection.detail >= 0 && static_cast<std::size_t>(selection.detail) < map->tensors().size()) {
-    canvas_->selectTensor(map->tensor(selection.detail).name);
+  std::int64_t tensor = unit ? selection.detail : -1;
+  if (const std::int64_t ofProgram = session().links().tensor; !unit && map && ofProgram >= 0) {
+    // The map has its own order of the unit's tensors.
+    const auto& units = log->program->units;
+    const auto& table = log->program->tensorTables[units[static_cast<std::size_t>(item)].tensorTable];
+    if (static_cast<std::size_t>(ofProgram) < table.size())
+      tensor = map->tensorNamed(table[static_cast<std::size_t>(ofProgram)].name);
+  }
+  if (map && tensor >= 0 && static_cast<std::size_t>(tensor) < map->tensors().size()) {
+    canvas_->selectTensor(map->tensor(tensor).name);
     status_->setText("Selected: " + text(canvas_->selected()));
+  } else if (!unit) {
+    status_->setText("The selection belongs to unit " + text(name) + ", whose tensors these are.");
   }
 }
 

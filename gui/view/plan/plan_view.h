@@ -40,6 +40,7 @@ class PlanView : public View {
 
  protected:
   void changeEvent(QEvent* event) override;
+  void showEvent(QShowEvent* event) override;
 
  private:
   struct Planned {
@@ -92,6 +93,7 @@ class PlanView : public View {
   std::shared_ptr<const Planned> planned_;
   std::shared_ptr<const GroupSizeStudy> study_;
   std::int64_t size_ = 0;
+  bool stale_ = true;            // the run is planned when the page is shown
   bool choosing_ = false;        // the view itself changes what is chosen
   bool selectionWaits_ = false;  // the session's selection is taken when maps are there
   Background plan_, maps_, studyJob_;

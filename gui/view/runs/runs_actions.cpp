@@ -5,6 +5,7 @@
 #include <QFontDatabase>
 #include <QPlainTextEdit>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <ctime>
 
 #include "gui/view/runs/runs_page.h"
@@ -66,7 +67,7 @@ void RunsPage::openCurrent() {
   const traces::RunSummary* row = currentRow();
   if (row == nullptr) return;
   if (row->calibration) return openCalibration(row->id);
-  session().requestOpen({.path = store_.path(), .id = row->id});
+  session().requestOpen({.path = store_.path(), .id = row->id, .report = static_cast<int>(row->position)});
 }
 
 void RunsPage::whenLoaded(std::int64_t id, std::function<void(const traces::StoredRun&)> use) {
@@ -94,13 +95,22 @@ void RunsPage::openCalibration(std::int64_t id) {
 }
 
 void RunsPage::compareSelected() {
-  const auto ids = selectedRuns();
+  auto ids = selectedRuns();
   if (ids.empty()) return;
-  if (ids.size() > Session::kMaxRuns)
-    emit session().message(
-        QString("at most %1 runs are compared: the first ones are").arg(Session::kMaxRuns));
-  for (std::size_t i = 0; i < std::min(ids.size(), Session::kMaxRuns); ++i)
-    session().requestOpen({.path = store_.path(), .id = ids[i]}, OpenAs::comparison);
+  const auto& open = session().runs();
+  std::erase_if(ids, [&](std::int64_t id) {
+    return std::ranges::any_of(
+        open, [&](const Session::Run& run) { return run->source == storedSource(id, store_.path()); });
+  });
+  const std::size_t room = Session::kMaxRuns - open.size();
+  if (ids.size() > room) {
+    emit session().message(QString("at most %1 runs are compared: %2 of the selected ones are left out")
+                               .arg(Session::kMaxRuns)
+                               .arg(ids.size() - room));
+    ids.resize(room);
+  }
+  for (const std::int64_t id : ids)
+    session().requestOpen({.path = store_.path(), .id = id}, OpenAs::comparison);
   session().setView("compare");
 }
 
@@ -122,11 +132,20 @@ void RunsPage::deleteSelected() {
 }
 
 void RunsPage::undoDelete() {
-  if (deleted_.empty()) return emit session().message("nothing to undo");
   if (!mayWrite()) return;
-  const auto ids = deleted_.back();
-  deleted_.pop_back();
-  store_.write([ids](traces::RunStore& store) { return store.restoreRuns(ids); });
+  // What an earlier window deleted is known to the store alone.
+  std::vector<std::int64_t> ids;
+  if (!deleted_.empty()) {
+    ids = deleted_.back();
+    deleted_.pop_back();
+  }
+  store_.write([ids](traces::RunStore& store) -> core::Result<void> {
+    if (!ids.empty()) return store.restoreRuns(ids);
+    const auto last = store.lastDeleted();
+    if (!last) return tl::unexpected(last.error());
+    if (last->empty()) return core::fail("nothing to undo: no run was deleted in the last day");
+    return store.restoreRuns(*last);
+  });
 }
 
 void RunsPage::copyCommand() {

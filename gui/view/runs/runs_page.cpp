@@ -94,6 +94,7 @@ QWidget* RunsPage::makeTablePage() {
   tags_->setPlaceholderText("words that find the run again");
   note_->setAccessibleName("note on the run");
   table_->setAccessibleName("runs");
+  table_->setObjectName("runs");  // its columns are remembered
   table_->setModel(model_);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::ExtendedSelection);

@@ -121,7 +121,7 @@ std::vector<Command> ScenarioPage::commands() {
        [this] { askToOpen(); }},
       {"scenario.save", "Save the scenario", "Ctrl+S", "Writes the text to its file.", [this] { save(); }},
       {"scenario.save-as", "Save the scenario as...", "Ctrl+Shift+S", "Writes the text to another file.",
-       [this] { askToSave(); }},
+       [this] { askToSave([] {}); }},
       {"scenario.next-problem", "Next problem", "F8", "Puts the cursor at the next wrong line.",
        [this] { nextProblem(); }},
       {"scenario.text", "Go to the text", "F6", "Puts the keyboard into the text.",
@@ -129,7 +129,28 @@ std::vector<Command> ScenarioPage::commands() {
   };
 }
 
+QString ScenarioPage::unsaved() const {
+  if (editor_->toPlainText() == kept_) return {};
+  return QString("The changes of %1").arg(path_.isEmpty() ? "the scenario" : QFileInfo(path_).fileName());
+}
+
 void ScenarioPage::load(const QString& path, const QString& text) {
+  const QString lost = unsaved();
+  if (lost.isEmpty()) return replace(path, text);
+  delete question_;  // about what was asked for before
+  question_ = new QMessageBox(QMessageBox::Question, "Unsaved changes",
+                              lost + " are not saved. They are lost when another scenario is loaded.",
+                              QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+  question_->setAttribute(Qt::WA_DeleteOnClose);
+  connect(question_, &QMessageBox::finished, this, [this, path, text](int answer) {
+    if (answer == QMessageBox::Discard) replace(path, text);
+    if (answer == QMessageBox::Save) saveThen([this, path, text] { replace(path, text); });
+    bundled_->setCurrentIndex(-1);
+  });
+  question_->open();
+}
+
+void ScenarioPage::replace(const QString& path, const QString& text) {
   QString content = text;
   if (text.isEmpty()) {
     const auto file = core::readSmallFile(path.toStdString());  // at most 256 KiB
@@ -138,6 +159,7 @@ void ScenarioPage::load(const QString& path, const QString& text) {
   }
   path_ = path;
   editor_->setPlainText(content);
+  kept_ = editor_->toPlainText();
   editor_->document()->setModified(!text.isEmpty());
   wait_.stop();
   check();
@@ -227,20 +249,23 @@ void ScenarioPage::askToOpen() {
   dialog->open();
 }
 
-void ScenarioPage::save() {
+void ScenarioPage::saveThen(std::function<void()> then) {
   // Bundled scenarios belong to the program; one that came from a run has no file yet.
-  if (path_.isEmpty() || !QFileInfo::exists(path_) || isBundled(path_.toStdString())) return askToSave();
-  saveTo(path_);
+  if (path_.isEmpty() || !QFileInfo::exists(path_) || isBundled(path_.toStdString()))
+    return askToSave(std::move(then));
+  if (saveTo(path_)) then();
 }
 
-void ScenarioPage::askToSave() {
+void ScenarioPage::askToSave(std::function<void()> then) {
   auto* dialog = new QFileDialog(this, "Save the scenario", QFileInfo(path_).fileName(),
                                  "Scenarios (*.yaml *.yml);;All files (*)");
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setAcceptMode(QFileDialog::AcceptSave);
   dialog->setDefaultSuffix("yaml");
   dialog->selectFile(QFileInfo(path_).fileName());
-  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) { saveTo(file); });
+  connect(dialog, &QFileDialog::fileSelected, this, [this, then = std::move(then)](const QString& file) {
+    if (saveTo(file)) then();
+  });
   dialog->open();
 }
 
@@ -251,6 +276,7 @@ bool ScenarioPage::saveTo(const QString& path) {
     return false;
   }
   path_ = path;
+  kept_ = editor_->toPlainText();
   editor_->document()->setModified(false);
   showState();
   check();  // profiles are looked for beside the file

@@ -4,6 +4,8 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QListWidget>
+#include <QMessageBox>
+#include <QPointer>
 #include <QPushButton>
 #include <QTimer>
 
@@ -28,8 +30,11 @@ class ScenarioPage : public View {
   [[nodiscard]] DataTable exportTable() const override;
   [[nodiscard]] bool settled() const override { return !checking_.busy() && !wait_.isActive(); }
 
-  /// The file's text; `text` in its place where it is not empty. Errors are shown in the page.
+  /// The file's text; `text` in its place where it is not empty. Errors are shown in the page. Where changes
+  /// would be lost, it asks first.
   void load(const QString& path, const QString& text = {});
+  [[nodiscard]] QString unsaved() const override;
+  void saveThen(std::function<void()> then) override;
   /// False: there was an error, which is shown.
   bool saveTo(const QString& path);
 
@@ -51,8 +56,11 @@ class ScenarioPage : public View {
   void fieldEdited(const QString& key, const QString& value);
   void run();
   void askToOpen();
-  void save();
-  void askToSave();
+  void save() {
+    saveThen([] {});
+  }
+  void replace(const QString& path, const QString& text);
+  void askToSave(std::function<void()> then);
   void nextProblem();
   void goToProblem(const QListWidgetItem* item);
   void showState();
@@ -66,7 +74,8 @@ class ScenarioPage : public View {
   FormPanel* form_;
   TextEditor* editor_;
   QListWidget* problems_;
-  QString path_;
+  QString path_, kept_;  // kept_: text as it was loaded or saved last
+  QPointer<QMessageBox> question_;
   QTimer wait_;  // typing is checked when it pauses
   Background checking_;
   core::Errors errors_;

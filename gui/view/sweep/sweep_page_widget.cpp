@@ -106,9 +106,48 @@ void SweepView::load() {
 void SweepView::arrived(Loaded loaded) {
   data_ = std::move(loaded.data);
   loadedRemark_ = loaded.remark;
-  choice_ = suggestedChoice(data_);
   fillBoxes();
-  setChoice(choice_);
+  setChoice(keptChoice());
+}
+
+QVariantMap SweepView::look() const {
+  QVariantMap look = View::look();
+  look.insert(kept_);
+  if (data_.columns.empty() || choice_ == suggestedChoice(data_)) return look;
+  const auto name = [this](std::size_t column) { return q(data_.columns[column].name); };
+  look.insert("chart", static_cast<int>(choice_.kind));
+  look.insert("x", name(choice_.x));
+  look.insert("y", name(choice_.y));
+  look.insert("series", choice_.series ? name(*choice_.series) : QString());
+  look.insert("log-x", choice_.logX);
+  look.insert("log-y", choice_.logY);
+  return look;
+}
+
+void SweepView::setLook(const QVariantMap& look) {
+  View::setLook(look);
+  kept_.clear();
+  for (const char* key : {"chart", "x", "y", "series", "log-x", "log-y"})
+    if (look.contains(key)) kept_.insert(key, look.value(key));
+  if (!data_.columns.empty()) setChoice(keptChoice());
+}
+
+/// The axes that were kept where these points have them, else those that show most.
+SweepChoice SweepView::keptChoice() const {
+  const SweepChoice suggested = suggestedChoice(data_);
+  if (kept_.isEmpty()) return suggested;
+  const auto column = [&](const char* key) {
+    return data_.column(kept_.value(key).toString().toStdString());
+  };
+  const auto x = column("x"), y = column("y");
+  const int kind = kept_.value("chart").toInt();
+  if (!x || !y || kind < 0 || kind > static_cast<int>(SweepChoice::Kind::pareto)) return suggested;
+  return {.kind = static_cast<SweepChoice::Kind>(kind),
+          .x = *x,
+          .y = *y,
+          .series = column("series"),
+          .logX = kept_.value("log-x").toBool(),
+          .logY = kept_.value("log-y").toBool()};
 }
 
 void SweepView::fillBoxes() {
@@ -192,7 +231,10 @@ void SweepView::openPoint(std::size_t index) {
     return session().setView("summary");
   }
   if (point.run == 0) return;
-  session().requestOpen({.kind = RunSource::Kind::stored, .path = session().storePath(), .id = point.run});
+  session().requestOpen({.kind = RunSource::Kind::stored,
+                         .path = session().storePath(),
+                         .id = point.run,
+                         .report = point.report});
   session().setView("summary");
 }
 

@@ -26,6 +26,9 @@ class SweepView : public View {
   void drawExport(QPainter& painter, QSize size) override;
   [[nodiscard]] DataTable exportTable() const override;
   [[nodiscard]] bool settled() const override { return !work_.busy(); }
+  /// With the axes that were chosen, by the names of their columns.
+  [[nodiscard]] QVariantMap look() const override;
+  void setLook(const QVariantMap& look) override;
 
   // For tests.
   [[nodiscard]] const SweepData& data() const { return data_; }
@@ -46,6 +49,7 @@ class SweepView : public View {
   void fillBoxes();
   void readBoxes();
   void setKind(SweepChoice::Kind kind);
+  [[nodiscard]] SweepChoice keptChoice() const;
   void openPoint(std::size_t point);
   double draw(QPainter& painter, QSizeF size, std::vector<HotSpot>* spots);
 
@@ -57,6 +61,7 @@ class SweepView : public View {
   SweepChoice choice_;
   SweepPicture picture_;
   QString loadedRemark_;
+  QVariantMap kept_;                   // axes of an earlier window; empty: the suggested ones
   std::vector<Session::Run> sources_;  // runs of the points; null: stored only
   Background work_;
 };

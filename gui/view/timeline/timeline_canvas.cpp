@@ -1,5 +1,6 @@
 #include "gui/view/timeline/timeline_canvas.h"
 
+#include <QEvent>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
@@ -93,7 +94,7 @@ void TimelineCanvas::layOut() {
 }
 
 void TimelineCanvas::redraw() {
-  dirty_ = true;
+  dirty_ = baseDirty_ = true;
   update();
 }
 
@@ -110,6 +111,7 @@ void TimelineCanvas::rest() {
 
 void TimelineCanvas::setExtras(Extras extras) {
   extras_ = std::move(extras);
+  baseDirty_ = true;
   update();
 }
 
@@ -166,7 +168,7 @@ TimelineFrame TimelineCanvas::frame(QSize size, double scale) const {
   frame.arrows = extras_.arrows;
   frame.arrowsInAll = extras_.arrowsInAll;
   frame.path = extras_.path.get();
-  frame.search = extras_.search.get();
+  frame.hits = extras_.hits.get();
   frame.exposedOnly = extras_.exposedOnly;
   frame.predicted = scene_ && extras_.predicted ? scene_->predicted() : nullptr;
   frame.theme = session_.theme();
@@ -204,10 +206,37 @@ void TimelineCanvas::paintEvent(QPaintEvent*) {
     return;
   }
   if (dirty_) drawRows();
+  const double scale = devicePixelRatioF();
+  const TimelineFrame shown = frame(size(), scale);
+  TimelineOverlay overlay(shown, size(), scale);
+  if (moving_) {  // the next frame is another one: nothing to be kept
+    drawBase(painter, overlay);
+    baseDirty_ = true;
+  } else {
+    const QSize pixels = (QSizeF(size()) * scale).toSize();
+    if (baseDirty_ || base_.size() != pixels) {
+      if (base_.size() != pixels) base_ = QImage(pixels, QImage::Format_RGB32);
+      base_.setDevicePixelRatio(scale);
+      QPainter kept(&base_);
+      kept.setFont(font());
+      drawBase(kept, overlay);
+      baseDirty_ = false;
+    }
+    painter.drawImage(0, 0, base_);
+  }
+  overlay.drawLive(painter);
+}
+
+void TimelineCanvas::drawBase(QPainter& painter, TimelineOverlay& overlay) {
+  ++basesDrawn_;
   painter.drawImage(margins_.tree, lanesTop(), lanesImage_);
   if (margins_.heat > 0) painter.drawImage(margins_.tree, margins_.ruler, heatImage_);
-  const TimelineFrame shown = frame(size(), devicePixelRatioF());
-  TimelineOverlay(shown, size(), devicePixelRatioF()).draw(painter);
+  overlay.drawBase(painter);
+}
+
+void TimelineCanvas::changeEvent(QEvent* event) {
+  if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) redraw();
+  QWidget::changeEvent(event);
 }
 
 void TimelineCanvas::resizeEvent(QResizeEvent*) { layOut(); }
@@ -280,6 +309,16 @@ SliceRef TimelineCanvas::selected() const {
       static_cast<std::int64_t>(scene_->data().lanes[static_cast<std::size_t>(selection.lane)].size());
   if (selection.item < 0 || selection.item >= size) return {};
   return {selection.lane, selection.item};
+}
+
+Selection TimelineCanvas::selectionOf(SliceRef slice) const {
+  if (!scene_ || !slice.valid()) return {};
+  const auto& lane = scene_->data().lanes[static_cast<std::size_t>(slice.lane)];
+  return {.kind = Selection::Kind::slice,
+          .report = session_.report(),
+          .lane = slice.lane,
+          .item = slice.slice,
+          .detail = scene_->data().log ? lane.source[static_cast<std::size_t>(slice.slice)] : -1};
 }
 
 std::size_t TimelineCanvas::rowAt(double y) const {

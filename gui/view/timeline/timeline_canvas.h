@@ -13,6 +13,8 @@
 
 namespace vsim::gui {
 
+class TimelineOverlay;
+
 /// Tree, ruler and lanes in one widget: draws and turns the mouse into changes of the session. While the axis
 /// moves, rows are drawn from the coarse level; when it rests they are drawn again, exactly, in place.
 class TimelineCanvas : public QWidget {
@@ -29,7 +31,8 @@ class TimelineCanvas : public QWidget {
     std::vector<FlowArrow> arrows;
     std::size_t arrowsInAll = 0;
     std::shared_ptr<const StepPath> path;       // shared with the panel that lists it
-    std::shared_ptr<const SliceSearch> search;  // shared with the job that counts
+    std::shared_ptr<const SliceSearch> search;  // shared with the job that made it, as `hits`
+    std::shared_ptr<const SearchHits> hits;
     bool exposedOnly = false, predicted = true;
     TimeUnit unit = TimeUnit::automatic;
   };
@@ -53,6 +56,8 @@ class TimelineCanvas : public QWidget {
   [[nodiscard]] TimelineFrame frame(QSize size, double scale) const;
   [[nodiscard]] bool moving() const { return moving_; }
   [[nodiscard]] const RowCounts& counts() const { return lanes_->counts(); }
+  /// How often names, hits, path, tree and ruler were drawn: not for a pointer that moves.
+  [[nodiscard]] int basesDrawn() const { return basesDrawn_; }
 
   /// Around the pointer when it is over the lanes, else around the middle.
   void zoomBy(double factor);
@@ -63,6 +68,8 @@ class TimelineCanvas : public QWidget {
   void setClosed(std::size_t rankClass, bool closed);
   [[nodiscard]] bool isClosed(std::size_t rankClass) const { return closed_.contains(rankClass); }
   [[nodiscard]] SliceRef selected() const;
+  /// The slice as other pages understand it; none for an invalid one.
+  [[nodiscard]] Selection selectionOf(SliceRef slice) const;
   /// The slice under a point; within 3 pixels of a narrow one.
   [[nodiscard]] SliceRef sliceAt(QPointF position) const;
   [[nodiscard]] int scroll() const { return scroll_; }
@@ -85,6 +92,7 @@ class TimelineCanvas : public QWidget {
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
+  void changeEvent(QEvent* event) override;
 
  private:
   enum class Drag : std::uint8_t { none, pressed, pan, area };
@@ -99,6 +107,7 @@ class TimelineCanvas : public QWidget {
   void move();
   void rest();
   void drawRows();
+  void drawBase(QPainter& painter, TimelineOverlay& overlay);
   void dragArea(QPointF position);
   void click(QPointF position);
   void hover(QPointF position);
@@ -114,9 +123,10 @@ class TimelineCanvas : public QWidget {
   static constexpr std::size_t kNoRow = static_cast<std::size_t>(-1);
   SliceRef hovered_;
   std::size_t hoveredTitle_ = kNoRow;
-  int scroll_ = 0;
-  bool moving_ = false, dirty_ = true;
+  int scroll_ = 0, basesDrawn_ = 0;
+  bool moving_ = false, dirty_ = true, baseDirty_ = true;
   QImage lanesImage_, heatImage_;
+  QImage base_;  // all that stays while the pointer moves; made when the axis rests
   std::unique_ptr<TimelineLanes> lanes_;
   QTimer rest_;
   Drag drag_ = Drag::none;

@@ -157,21 +157,28 @@ void TimelineView::search(const QString& text) {
   searches_.cancel();
   searchCount_->clear();
   if (!canvas_->scene() || text.trimmed().isEmpty())
-    return change([](TimelineCanvas::Extras& extras) { extras.search.reset(); });
+    return change([](TimelineCanvas::Extras& extras) {
+      extras.search.reset();
+      extras.hits.reset();
+    });
   struct Found {
     std::shared_ptr<const SliceSearch> search;
-    std::int64_t count = 0;
+    std::shared_ptr<const SearchHits> hits;
   };
   searches_.start<Found>(
       [data = canvas_->scene()->sharedData(),
        query = text.toStdString()](const Background::Cancelled& cancelled) {
-        Found found{std::make_shared<const SliceSearch>(data, query)};
-        found.count = found.search->count(cancelled);
+        Found found{std::make_shared<const SliceSearch>(data, query), nullptr};
+        found.hits = std::make_shared<const SearchHits>(found.search->hits(cancelled));
         return found;
       },
       [this](Found found) {
-        searchCount_->setText(found.count == 0 ? QString("no slice") : QString("%1 slices").arg(found.count));
-        change([&](TimelineCanvas::Extras& extras) { extras.search = found.search; });
+        const std::int64_t count = found.hits->count;
+        searchCount_->setText(count == 0 ? QString("no slice") : QString("%1 slices").arg(count));
+        change([&](TimelineCanvas::Extras& extras) {
+          extras.search = found.search;
+          extras.hits = found.hits;
+        });
       });
 }
 

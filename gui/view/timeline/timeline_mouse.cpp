@@ -106,12 +106,7 @@ void TimelineCanvas::click(QPointF position) {
     return;
   }
   if (area_) setArea(std::nullopt);
-  const SliceRef slice = sliceAt(position);
-  session_.select(slice.valid() ? Selection{.kind = Selection::Kind::slice,
-                                            .report = session_.report(),
-                                            .lane = slice.lane,
-                                            .item = slice.slice}
-                                : Selection{});
+  session_.select(selectionOf(sliceAt(position)));
   session_.setCursor(time);
 }
 

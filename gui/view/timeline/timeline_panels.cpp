@@ -1,7 +1,5 @@
 #include "gui/view/timeline/timeline_panels.h"
 
-#include <fmt/format.h>
-
 #include <QStringList>
 #include <algorithm>
 #include <map>
@@ -20,8 +18,7 @@ QString row(const QStringList& cells, const char* tag = "td") {
 }
 
 QString bytesOf(core::Bytes bytes) {
-  return bytes == 0 ? QString("-")
-                    : QString::fromStdString(fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6));
+  return bytes == 0 ? QString("-") : QString::fromStdString(core::formatBytes(bytes));
 }
 
 /// The pieces of the path that have one name.

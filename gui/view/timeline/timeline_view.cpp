@@ -9,6 +9,7 @@
 
 #include "gui/model/give_back_memory.h"
 #include "gui/model/participants.h"
+#include "gui/model/slice_table.h"
 #include "gui/model/stored_levels.h"
 #include "gui/paint/palette.h"
 #include "gui/paint/timeline_legend.h"
@@ -143,6 +144,7 @@ void TimelineView::connectAll() {
   connect(&s, &Session::runsChanged, this, &TimelineView::load);
   connect(&s, &Session::selectionChanged, this, [this] {
     fittedSelection_ = false;
+    completeSelection();
     updateDetails();
     updateArrows();
   });
@@ -152,6 +154,7 @@ void TimelineView::connectAll() {
     legend_->update();
     colourLinks();
   });
+  connect(&graphs_, &Background::failed, this, &TimelineView::graphFailed);
   connect(canvas_, &TimelineCanvas::areaChanged, this, &TimelineView::updateArea);
   connect(canvas_, &TimelineCanvas::hoverChanged, hover_, &QLabel::setText);
   connect(canvas_, &TimelineCanvas::layoutChanged, this, &TimelineView::updateScrollBar);
@@ -185,12 +188,14 @@ void TimelineView::load() {
   const bool completes = shownRun_ && shownRun_->loading && run && !run->loading &&
                          run->id == shownRun_->id && run->store == shownRun_->store &&
                          report == shownReport_ && canvas_->scene();
-  stale_ = false;
+  // Made when the page is shown.
+  stale_ = !completes && !isVisible() && run && (run->loading || run->imported || session().log());
   shownRun_ = run;
   shownReport_ = report;
   graph_.reset();
   whenGraph_.clear();
   graphs_.cancel();
+  paths_.cancel();
   statistics_.cancel();
   searches_.cancel();
   keeping_.cancel();  // it goes on, what comes of it does not matter
@@ -209,6 +214,7 @@ void TimelineView::load() {
   if (completes) return buildScene();
   levelsFit_ = false;
   canvas_->setScene(nullptr, "Preparing the timeline...");
+  if (stale_) return scenes_.cancel();
   const auto number = static_cast<std::size_t>(report);
   if (number >= run->levels.size() || run->levels[number].empty()) return buildScene();
   scenes_.start<TimelineCanvas::Scene>(
@@ -261,6 +267,8 @@ void TimelineView::sceneArrived(TimelineCanvas::Scene scene) {
         empty ? "The log holds no slices: no step ran (out of memory, or nothing to do)." : QString());
   static_cast<Legend*>(legend_)->refresh();
   if (!empty && session().zoom().empty()) canvas_->fit(scene->lastStep());
+  applyMarks();
+  completeSelection();
   updateDetails();
   updateArrows();
   updateFigures();
@@ -268,8 +276,8 @@ void TimelineView::sceneArrived(TimelineCanvas::Scene scene) {
 }
 
 bool TimelineView::settled() const {
-  const bool loading = shownRun_ && shownRun_->loading;
-  return !loading && !scenes_.busy() && !graphs_.busy() && !statistics_.busy() && !searches_.busy() &&
+  const bool loading = !stale_ && shownRun_ && shownRun_->loading;
+  return !loading && !scenes_.busy() && !graphs_.busy() && !paths_.busy() && !statistics_.busy() && !searches_.busy() &&
          !canvas_->moving();
 }
 
@@ -296,27 +304,79 @@ void TimelineView::needGraph(std::function<void()> then) {
   const std::int64_t rankClass = scene.data().tracks[scene.classes()[shownClass()].track].rankClass;
   if (graph_ && graph_->rankClass() == rankClass) return then();
   whenGraph_.push_back(std::move(then));
-  using Graph = std::shared_ptr<const StepGraph>;
+  using Graph = core::Result<std::shared_ptr<const StepGraph>>;
   graphs_.start<Graph>(
       [data = scene.sharedData(), rankClass](const Background::Cancelled&) -> Graph {
         auto graph = StepGraph::build(data, rankClass);
-        return graph ? std::make_shared<const StepGraph>(std::move(*graph)) : nullptr;
+        if (!graph) return tl::unexpected(graph.error());
+        return std::make_shared<const StepGraph>(std::move(*graph));
       },
-      [this](Graph graph) {
-        graph_ = std::move(graph);
+      [this](const Graph& graph) {
         const auto waiting = std::exchange(whenGraph_, {});
-        if (graph_)
-          for (const auto& call : waiting) call();
+        graph_ = graph ? *graph : nullptr;
+        if (!graph) return graphFailed(QString::fromStdString(graph.error().text()));
+        for (const auto& call : waiting) call();
       });
+}
+
+void TimelineView::graphFailed(const QString& problem) {
+  whenGraph_.clear();
+  pathShown_ = false;
+  emit session().message("What waited for what is not known: " + problem);
 }
 
 void TimelineView::select(SliceRef slice) {
   if (!slice.valid() || !canvas_->scene()) return;
-  session().select({.kind = Selection::Kind::slice,
-                    .report = session().report(),
-                    .lane = slice.lane,
-                    .item = slice.slice});
+  session().select(canvas_->selectionOf(slice));
   canvas_->reveal(canvas_->selected());
+}
+
+/// Addresses name a slice without its instruction, which the other pages need.
+void TimelineView::completeSelection() {
+  if (canvas_->selected().valid())
+    session().setSelectedInstruction(canvas_->selectionOf(canvas_->selected()).detail);
+}
+
+QVariantMap TimelineView::look() const {
+  QVariantMap look = View::look();
+  const Session::Run run = session().current();
+  if (!run || canvas_->extras().marks.empty()) return look;
+  QVariantList marks;
+  for (const TimeMark& mark : canvas_->extras().marks)
+    marks.push_back(QVariantList{QVariant::fromValue<qlonglong>(mark.range.begin),
+                                 QVariant::fromValue<qlonglong>(mark.range.end)});
+  look.insert("marks", marks);
+  look.insert("marks-of", markedReport());
+  return look;
+}
+
+void TimelineView::setLook(const QVariantMap& look) {
+  View::setLook(look);
+  keptMarks_ = look.value("marks").toList();
+  keptMarksOf_ = look.value("marks-of").toString();
+  applyMarks();
+}
+
+QString TimelineView::markedReport() const {
+  const Session::Run run = session().current();
+  return run ? QString("report %1 of ").arg(session().report()) + QString::fromStdString(run->source)
+             : QString();
+}
+
+/// Marks that were kept come back once, with the report that they were set in.
+void TimelineView::applyMarks() {
+  if (!canvas_->scene() || keptMarks_.isEmpty() || keptMarksOf_ != markedReport()) return;
+  const QVariantList marks = std::exchange(keptMarks_, {});
+  change([&](TimelineCanvas::Extras& extras) {
+    for (const QVariant& mark : marks) {
+      const QVariantList ends = mark.toList();
+      if (ends.size() != 2) continue;
+      const TimeRange range{ends[0].toLongLong(), ends[1].toLongLong()};
+      const TimeRange whole = canvas_->scene()->data().whole;
+      if (range.begin >= whole.begin && range.begin <= range.end && range.end <= whole.end)
+        extras.marks.push_back({range});
+    }
+  });
 }
 
 void TimelineView::updateDetails() {
@@ -396,6 +456,7 @@ void TimelineView::updateArea() {
 }
 
 void TimelineView::updatePath() {
+  paths_.cancel();
   if (!pathShown_ || !canvas_->scene()) {
     pathText_->clear();
     return change([](TimelineCanvas::Extras& extras) { extras.path.reset(); });
@@ -410,7 +471,7 @@ void TimelineView::updatePath() {
   }
   needGraph([this] {
     using Path = std::shared_ptr<const StepPath>;
-    graphs_.start<Path>(
+    paths_.start<Path>(
         [graph = graph_, step = shownStep(shownClass())](const Background::Cancelled&) -> Path {
           auto path = stepPath(*graph, step);
           return path ? std::make_shared<const StepPath>(std::move(*path)) : nullptr;
@@ -483,39 +544,24 @@ void TimelineView::drawExport(QPainter& painter, QSize size) {
                      frame.predicted != nullptr ? LegendOf::predicted : LegendOf::exposed);
 }
 
-DataTable TimelineView::exportTable() const {
-  DataTable table{{"ranks", "stream", "name", "class", "begin (ps)", "duration (ps)"},
-                  {},
-                  {false, false, false, false, true, true}};
-  if (!canvas_->scene()) return table;
-  const TimelineData& data = canvas_->scene()->data();
-  if (canvas_->extras().path) {
-    table = {{"kind", "name", "begin (ps)", "duration (ps)"}, {}, {false, false, true, true}};
-    for (const PathSegment& segment : canvas_->extras().path->segments)
-      table.rows.push_back(
-          {std::string(kPathKindNames[static_cast<std::size_t>(segment.kind)]),
-           segment.slice.valid() ? data.sliceName(segment.slice.lane, segment.slice.slice) : "host",
-           std::to_string(segment.range.begin), std::to_string(segment.range.length())});
-    return table;
-  }
+View::TableJob TimelineView::tableJob() const {
+  if (!canvas_->scene()) return [](const std::atomic<bool>&) { return DataTable{}; };
+  if (const auto path = canvas_->extras().path)
+    return [scene = canvas_->scene(), path](const std::atomic<bool>&) {
+      return pathTable(scene->data(), *path);
+    };
   TimeRange range = session().limit().value_or(session().zoom());
-  if (canvas_->area()) range = canvas_->area()->range;
-  std::vector<std::size_t> lanes = canvas_->areaLanes();
-  for (const Track& track : data.tracks) {
-    if (track.lane < 0) continue;
-    const auto number = static_cast<std::size_t>(track.lane);
-    if (canvas_->area() && std::ranges::find(lanes, number) == lanes.end()) continue;
-    const LaneColumns& lane = data.lanes[number];
-    const LaneIndex::Run run = canvas_->scene()->lanes()[number].slicesIn(range);
-    const std::string ranks =
-        data.tracks[canvas_->scene()->classes()[canvas_->scene()->classOf(track.lane)].track].title;
-    for (std::size_t i = run.first; i < run.last; ++i)
-      table.rows.push_back({ranks, track.title, data.sliceName(track.lane, static_cast<std::int64_t>(i)),
-                            std::string(kSliceClassNames[static_cast<std::size_t>(lane.kind[i])]),
-                            std::to_string(lane.begin[i]), std::to_string(lane.end[i] - lane.begin[i])});
+  std::optional<std::vector<std::size_t>> lanes;
+  if (canvas_->area()) {
+    range = canvas_->area()->range;
+    lanes = canvas_->areaLanes();
   }
-  return table;
+  return [scene = canvas_->scene(), range, lanes](const std::atomic<bool>& cancelled) {
+    return sliceTable(*scene, range, lanes, cancelled);
+  };
 }
+
+DataTable TimelineView::exportTable() const { return tableJob()(std::atomic<bool>(false)); }
 
 std::unique_ptr<View> makeTimelineView(Session& session, QWidget* parent) {
   return std::make_unique<TimelineView>(session, parent);

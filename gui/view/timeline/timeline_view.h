@@ -26,7 +26,10 @@ class TimelineView : public View {
   void drawExport(QPainter& painter, QSize size) override;
   /// The slices in the limit, else in the area, else in the view; of the critical path when that is shown.
   [[nodiscard]] DataTable exportTable() const override;
+  [[nodiscard]] TableJob tableJob() const override;
   [[nodiscard]] bool settled() const override;
+  [[nodiscard]] QVariantMap look() const override;
+  void setLook(const QVariantMap& look) override;
 
   [[nodiscard]] TimelineCanvas& canvas() const { return *canvas_; }
   [[nodiscard]] const std::optional<AreaStats>& statistics() const { return stats_; }
@@ -70,6 +73,10 @@ class TimelineView : public View {
   void keepScene();
   void sceneArrived(TimelineCanvas::Scene scene);
   void needGraph(std::function<void()> then);
+  void graphFailed(const QString& problem);
+  void completeSelection();
+  [[nodiscard]] QString markedReport() const;
+  void applyMarks();
   void updateDetails();
   void updateArrows();
   void updateArea();
@@ -97,13 +104,15 @@ class TimelineView : public View {
   QTextBrowser *details_ = nullptr, *areaText_ = nullptr, *pathText_ = nullptr;
   FlameWidget* flame_ = nullptr;
   QWidget* legend_ = nullptr;
-  Background scenes_, graphs_, statistics_, searches_, keeping_;
+  Background scenes_, graphs_, paths_, statistics_, searches_, keeping_;
   Session::Run shownRun_;                   // shared with the session
   int shownReport_ = 0;                     // of it
   bool levelsFit_ = false;                  // what is stored of its first picture can be used
   std::shared_ptr<const StepGraph> graph_;  // shared with jobs; of graphClass_
   std::vector<std::function<void()>> whenGraph_;
   std::optional<AreaStats> stats_;
+  QVariantList keptMarks_;  // of an earlier window: begin and end each
+  QString keptMarksOf_;     // which report they are of
   Arrows arrows_ = Arrows::oneHop;
   bool pathShown_ = false, fittedSelection_ = false, stale_ = true;
 };

@@ -107,4 +107,23 @@ TEST_CASE("What cannot be opened is an error") {
   CHECK(errors.error().front().line > 0);
 }
 
+TEST_CASE("A simulation under way looks at its cancellation, not only before each system") {
+  int asked = 0;
+  const auto run =
+      openRun({.kind = RunSource::Kind::scenario, .path = "moe_10k"}, {}, [&] { return ++asked > 2; });
+  REQUIRE_FALSE(run.has_value());
+  CHECK(run.error().front().message == "cancelled");
+  CHECK(asked == 3);
+}
+
+TEST_CASE("Run stores are known by their first bytes") {
+  test::TemporaryFolder folder;
+  REQUIRE(traces::RunStore::open(folder / "runs.yaml", traces::RunStore::Access::readWrite).has_value());
+  CHECK(isDatabase(folder / "runs.yaml"));
+  test::writeFile(folder / "a.sqlite", "SQLite format");
+  CHECK_FALSE(isDatabase(folder / "a.sqlite"));
+  CHECK_FALSE(isDatabase(folder / "missing"));
+  CHECK_FALSE(isDatabase(folder / ""));
+}
+
 }  // namespace vsim::gui

@@ -204,7 +204,7 @@ TEST_CASE("search: hits equal brute force, forward and backward, and all words m
         if (search.matches(ref)) all.push_back(ref);
       }
     CAPTURE(query);
-    CHECK(search.count(kNotCancelled) == static_cast<std::int64_t>(all.size()));
+    CHECK(search.hits(kNotCancelled).count == static_cast<std::int64_t>(all.size()));
     if (query == "gather" || query == "backward") CHECK_FALSE(all.empty());
     if (query.empty() || query == "no such thing") CHECK(all.empty());
     std::sort(all.begin(), all.end(), [&](SliceRef a, SliceRef b) {
@@ -289,4 +289,59 @@ TEST_CASE("ticks: round, far enough apart, inside the view; lengths in every uni
   CHECK(lengthText(1'500'000, TimeUnit::microseconds, {}) == "1.500 us");
   CHECK(timeText(1'234'000'000) == "1.234 ms");
   CHECK(timeText(12) == "12 ps");
+}
+
+TEST_CASE("scene: the overlap of an area is that of its own streams") {
+  const auto results = simulated("tiny");
+  const TimelineScene scene(timelineOf(results.front().log));
+  const TimelineData& data = scene.data();
+  const auto& lanes = scene.classes().front().lanes;
+  const AreaStats all = scene.statistics(lanes, scene.lastStep(), kNotCancelled);
+  std::vector<std::size_t> communication, rest;
+  for (const Track& track : data.tracks) {
+    const auto lane = static_cast<std::size_t>(track.lane);
+    if (track.lane < 0 || std::find(lanes.begin(), lanes.end(), lane) == lanes.end()) continue;
+    (track.communication ? communication : rest).push_back(lane);
+  }
+  REQUIRE(communication.size() >= 2);
+  const AreaStats none = scene.statistics(rest, scene.lastStep(), kNotCancelled);
+  CHECK(none.communication == 0);
+  CHECK(none.exposed == 0);
+  core::Picoseconds sum = 0;
+  for (const std::size_t lane : communication) {
+    const AreaStats one = scene.statistics({lane}, scene.lastStep(), kNotCancelled);
+    core::Picoseconds busy = 0;
+    for (std::size_t c = 0; c < kSliceClasses; ++c)
+      if (isCommunication(static_cast<SliceClass>(c))) busy += one.rows[c].sum;
+    CHECK(one.communication == busy);  // a stream does one thing at a time
+    CHECK(one.communication > 0);
+    CHECK(one.exposed <= one.communication);
+    CHECK(one.communication <= all.communication);
+    CHECK(one.exposed <= all.exposed);
+    sum += one.communication;
+  }
+  CHECK(sum >= all.communication);
+  // All of them, without the kernels: the way of some lanes gives what the way of all gives.
+  AreaStats some{.range = scene.lastStep()};
+  std::vector<std::size_t> compute;
+  for (const Track& track : data.tracks)
+    if (track.compute && scene.classOf(track.lane) == 0)
+      compute.push_back(static_cast<std::size_t>(track.lane));
+  addOverlap(some, scene.lanes(), communication, compute, scene.classSteps().front(), kNotCancelled);
+  CHECK(some.communication == all.communication);
+  CHECK(some.exposed == all.exposed);
+}
+
+TEST_CASE("search: the first hit that ends after a time is found among all hits") {
+  const auto results = simulated("tiny");
+  const auto data = timelineOf(results.front().log);
+  const SearchHits hits = SliceSearch(data, "all-gather").hits(kNotCancelled);
+  for (std::size_t lane = 0; lane < data->lanes.size(); ++lane)
+    for (core::Picoseconds time = 0; time < data->whole.end; time += data->whole.end / 50) {
+      std::optional<std::size_t> expected;
+      for (const std::uint32_t slice : hits.lanes[lane])
+        if (!expected && data->lanes[lane].end[slice] > time) expected = slice;
+      CHECK(hits.endingAfter(data->lanes[lane], lane, time) == expected);
+    }
+  CHECK_FALSE(hits.endingAfter(data->lanes[0], 99, 0));
 }

@@ -1,6 +1,7 @@
 #include "gui/export/export.h"
 
 #include <QImage>
+#include <QSignalSpy>
 #include <QTest>
 #include <catch2/catch.hpp>
 
@@ -76,10 +77,12 @@ TEST_CASE_METHOD(Fixture, "The dialog writes what it says") {
   CHECK(dialog->file().text().endsWith(".csv"));
   dialog->file().setText(QString::fromStdString(folder / "no/such.csv"));
   dialog->accept();
-  CHECK_FALSE(dialog->problem().isEmpty());
+  REQUIRE(QTest::qWaitFor([&] { return dialog->problem().contains("no/such"); }, 20000));
   CHECK(dialog->isVisible());
   dialog->file().setText(QString::fromStdString(folder / "there.csv"));
+  QSignalSpy told(&session, &Session::message);
   dialog->accept();
+  REQUIRE(QTest::qWaitFor([&] { return told.count() == 1; }, 20000));
   CHECK_FALSE(test::readFile(folder / "there.csv").empty());
 }
 
@@ -90,6 +93,7 @@ TEST_CASE_METHOD(Fixture, "Both commands open their dialogs") {
   CHECK(window.findChildren<ExportDialog*>().size() == 1);
   const auto tables = window.findChildren<TableDialog*>();
   REQUIRE(tables.size() == 1);
+  REQUIRE(QTest::qWaitFor([&] { return tables.front()->rows() >= 0; }, 20000));
   CHECK(tables.front()->rows() == static_cast<int>(view.exportTable().rows.size()));
   for (const Command& command : exportCommands([] { return nullptr; }, session, &window)) command.run();
 }

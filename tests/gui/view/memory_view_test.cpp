@@ -323,3 +323,38 @@ TEST_CASE("A log that goes on after memory was allocated") {
   CHECK(s.part<gui::MapPanel>()->facts().contains("There is no map"));
   CHECK_FALSE(s.part<gui::MapPanel>()->map());
 }
+
+TEST_CASE("The pointer over the curve is no business of other pages; a click is") {
+  Shown s(tiny());
+  auto* plot = s.part<gui::MemoryPlotWidget>();
+  plot->setByEvent(false);
+  plot->grab();
+  QSignalSpy moved(&s.session, &Session::cursorChanged);
+  const QPointF at(500, 60);
+  QMouseEvent move(QEvent::MouseMove, at, plot->mapToGlobal(at), Qt::NoButton, Qt::NoButton, {});
+  QApplication::sendEvent(plot, &move);
+  CHECK(moved.count() == 0);
+  CHECK(plot->state().cursor);
+  QTest::mouseClick(plot, Qt::LeftButton, {}, at.toPoint());
+  CHECK(s.session.cursor() == s.page.data()->curve.time(s.page.instant()));
+}
+
+TEST_CASE("The instant follows the cursor that another page sets, hidden or not") {
+  Shown s(tiny());
+  const gui::MemoryCurve& curve = s.page.data()->curve;
+  const auto at = [&](core::Picoseconds time) {
+    s.session.setCursor(time);
+    s.settle();
+    return s.page.instant();
+  };
+  CHECK(at(curve.whole().end / 3) == curve.lastAt(curve.whole().end / 3));
+  CHECK(at(0) == curve.lastAt(0));
+  s.page.hide();
+  const std::int64_t before = s.page.instant();
+  CHECK(at(curve.whole().end / 2) == before);
+  s.page.show();
+  s.settle();
+  CHECK(s.page.instant() == curve.lastAt(curve.whole().end / 2));
+  s.session.setCursor(std::nullopt);
+  CHECK(s.page.instant() == curve.lastAt(curve.whole().end / 2));
+}

@@ -1,4 +1,5 @@
 #include <QSignalSpy>
+#include <QTabWidget>
 #include <QTableView>
 #include <QTest>
 
@@ -157,4 +158,25 @@ TEST_CASE("network view: a run without a scenario has collectives and no rates")
   CHECK(page.table("Collectives by kind and communicator").rowCount() > 0);
   for (const Command& command : page.view.commands()) command.run();
   CHECK(coloursOf(exported(page.view, {800, 400})) > 1);
+}
+
+TEST_CASE("network view: hidden, it has no work; the list at the cursor is made when it is seen") {
+  const auto run = simulated("tiny");
+  Session session;
+  NetworkView hidden(session, nullptr);
+  session.open(run);
+  CHECK(hidden.settled());
+  CHECK(hidden.map() == nullptr);
+  hidden.show();
+  REQUIRE(waitFor([&] { return hidden.settled() && hidden.map() != nullptr; }));
+  const int before = hidden.listsMade();
+  for (core::Picoseconds time = 0; time < 50; ++time) session.setCursor(time);
+  CHECK(hidden.listsMade() == before);
+  hidden.findChild<QTabWidget*>()->setCurrentIndex(3);
+  session.setCursor(hidden.map()->flows().front().begin);
+  CHECK(hidden.listsMade() > before);
+  hidden.hide();
+  const int seen = hidden.listsMade();
+  session.setCursor(0);
+  CHECK(hidden.listsMade() == seen);
 }

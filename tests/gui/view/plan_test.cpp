@@ -236,3 +236,16 @@ TEST_CASE("plan view: thousands of tensors on 1,024 devices stay fluid") {
        << 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC / 20
        << " ms of processor time a frame");
 }
+
+TEST_CASE("plan view: a run is planned when the page is shown") {
+  Session session;
+  PlanView view(session, nullptr);
+  session.open(simulated("tiny"));
+  session.select({.kind = Selection::Kind::unit, .item = 0, .detail = 0});
+  CHECK(view.settled());
+  CHECK(!view.canvas().side(0).map);
+  view.resize(1000, 700);
+  view.show();
+  REQUIRE(waitFor([&] { return view.settled() && view.canvas().side(0).map; }));
+  CHECK(view.canvas().selected() == view.canvas().side(0).map->tensor(0).name);
+}

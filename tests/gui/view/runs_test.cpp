@@ -10,6 +10,7 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <catch2/catch.hpp>
+#include <ctime>
 
 #include "gui/view/runs/runs_page.h"
 #include "gui/view/runs/runs_view.h"
@@ -330,6 +331,69 @@ TEST_CASE("Ten thousand runs are read, filtered and sorted") {
   CHECK(model.rowCount() == 5000);
   WARN("10,000 runs: read " << read << " ms, shown " << shown << " ms, filtered and sorted " << filtered
                             << " ms");
+}
+
+TEST_CASE("A row opens its own report; runs that are open are not loaded to be compared with themselves") {
+  test::TemporaryFolder folder;
+  const std::string path = folder / "runs.sqlite";
+  {
+    auto store = RunStore::open(path, RunStore::Access::readWrite);
+    traces::RunRecord two = record("two");
+    two.reports.push_back(two.reports.front());
+    two.reports.back().facts.system = "fsdp2";
+    REQUIRE(store->save(two).has_value());
+    REQUIRE(store->save(record("one")).has_value());
+  }
+  Session session;
+  session.setStorePath(path);
+  RunsPage page(session, nullptr);
+  REQUIRE(QTest::qWaitFor([&] { return page.settled(); }, 20'000));
+  QSignalSpy spy(&session, &Session::openRequested);
+  const auto trigger = [&](const char* id) {
+    for (const Command& command : page.commands())
+      if (command.id == id) command.run();
+  };
+  REQUIRE(page.model().table().shown() == 3);
+  for (int row = 0; row < 3; ++row) {
+    page.table().selectRow(row);
+    trigger("runs.open");
+    const auto source = spy.back()[0].value<RunSource>();
+    const traces::RunSummary& summary = page.model().table().at(static_cast<std::size_t>(row));
+    CHECK(source.id == summary.id);
+    CHECK(source.report == static_cast<int>(summary.position));
+    if (summary.system == "fsdp2") CHECK(source.report == 1);
+  }
+  auto open = std::make_shared<OpenedRun>();
+  open->id = 1;
+  open->source = storedSource(1, path);
+  session.open(open);
+  spy.clear();
+  page.table().selectAll();
+  trigger("runs.compare");
+  REQUIRE(spy.count() == 1);
+  CHECK(spy[0][0].value<RunSource>().id == 2);
+}
+
+TEST_CASE("What an earlier window deleted comes back with Undo") {
+  test::TemporaryFolder folder;
+  const std::string path = folder / "runs.sqlite";
+  fill(path, 3);
+  REQUIRE(RunStore::open(path, RunStore::Access::readWrite)->deleteRuns({1, 3}, std::time(nullptr)));
+  Session session;
+  session.setStorePath(path);
+  RunsPage page(session, nullptr);
+  REQUIRE(QTest::qWaitFor([&] { return page.settled(); }, 20'000));
+  REQUIRE(page.model().table().shown() == 1);
+  const auto undo = [&] {
+    for (const Command& command : page.commands())
+      if (command.id == "runs.undo") command.run();
+  };
+  undo();
+  CHECK(QTest::qWaitFor([&] { return page.model().table().shown() == 3; }, 20'000));
+  QSignalSpy told(&session, &Session::message);
+  undo();
+  REQUIRE(QTest::qWaitFor([&] { return told.count() == 1; }, 20'000));
+  CHECK(told[0][0].toString().contains("nothing to undo"));
 }
 
 }  // namespace

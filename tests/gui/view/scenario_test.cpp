@@ -2,6 +2,8 @@
 #include <QComboBox>
 #include <QDialog>
 #include <QLineEdit>
+#include <QMessageBox>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
 #include <catch2/catch.hpp>
@@ -187,6 +189,40 @@ TEST_CASE("Every command runs, with and without a scenario") {
   QImage picture(600, 400, QImage::Format_RGB32);
   QPainter painter(&picture);
   bench.page.drawExport(painter, picture.size());
+}
+
+TEST_CASE("Changes are not lost unasked when another scenario is loaded") {
+  Bench bench;
+  const std::string other = bench.folder / "other.yaml";
+  test::writeFile(other, QString(kText).replace("small", "other").toStdString());
+  const auto loadOther = [&] {
+    bench.page.load(QString::fromStdString(other));
+    bench.settle();
+    return bench.page.findChild<QMessageBox*>();
+  };
+  const auto press = [&](QMessageBox* box, QMessageBox::StandardButton button) {
+    REQUIRE(box != nullptr);
+    box->button(button)->click();
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    bench.settle();
+  };
+  CHECK(bench.page.unsaved().isEmpty());
+  CHECK(loadOther() == nullptr);
+  CHECK(bench.text().contains("name: other"));
+  bench.type("batch.micro_batch", "4");
+  CHECK_FALSE(bench.page.unsaved().isEmpty());
+  const QString edited = bench.text();
+  bench.page.load(QString::fromStdString(bench.file()));
+  press(bench.page.findChild<QMessageBox*>(), QMessageBox::Cancel);
+  CHECK(bench.text() == edited);
+  bench.page.load(QString::fromStdString(bench.file()));
+  press(bench.page.findChild<QMessageBox*>(), QMessageBox::Save);
+  CHECK(bench.text() == kText);
+  CHECK(test::readFile(other) == edited.toStdString());
+  bench.type("batch.micro_batch", "8");
+  press(loadOther(), QMessageBox::Discard);
+  CHECK(bench.text() == edited);
+  CHECK(test::readFile(bench.file()) == kText);
 }
 
 }  // namespace

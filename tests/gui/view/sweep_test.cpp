@@ -103,7 +103,13 @@ TEST_CASE_METHOD(Fixture, "Stored runs are read in the background and opened on 
   REQUIRE_FALSE(view.canvas().spots().empty());
   QTest::mouseClick(&view.canvas(), Qt::LeftButton, Qt::NoModifier,
                     view.canvas().spots().front().area.center().toPoint());
-  CHECK(asked.count() == 1);
+  REQUIRE(asked.count() == 1);
+  const SweepPoint& point = view.data().points[view.canvas().spots().front().id];
+  CHECK(asked[0][0].value<RunSource>().id == point.run);
+  for (const HotSpot& spot : view.canvas().spots()) {  // every point leads to its own report
+    QTest::mouseClick(&view.canvas(), Qt::LeftButton, Qt::NoModifier, spot.area.center().toPoint());
+    CHECK(asked.back()[0].value<RunSource>().report == view.data().points[spot.id].report);
+  }
   test::writeFile(path, "no database at all, and long enough for a header");
   view.source().setCurrentIndex(0);
   view.source().setCurrentIndex(static_cast<int>(SweepView::Source::stored));

@@ -443,3 +443,115 @@ TEST_CASE("timeline: themes change the picture") {
   page.settle();
   CHECK(page.view.grab().toImage() != light);
 }
+
+namespace {
+
+/// Two streams of many short slices: kernels on one, collectives on the other; the last tenth of the
+/// collectives is exposed.
+Session::Run dense(std::size_t count) {
+  auto data = std::make_shared<TimelineData>();
+  data->names = {"gemm", "needle", "gather"};
+  data->tracks.push_back({.kind = Track::Kind::rankClass, .title = "rank 0"});
+  for (const bool communication : {false, true}) {
+    LaneColumns lane;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto begin = static_cast<core::Picoseconds>(i) * 1000;
+      if (!communication && i >= count - count / 10) break;
+      lane.begin.push_back(begin);
+      lane.end.push_back(begin + 1000);
+      lane.kind.push_back(communication ? SliceClass::allGather : SliceClass::forward);
+      lane.source.push_back(communication ? 2 : i % 5000 == 7 ? 1 : 0);
+    }
+    data->tracks.push_back({.kind = Track::Kind::stream,
+                            .title = communication ? "comm" : "compute",
+                            .depth = 1,
+                            .lane = communication ? 1 : 0,
+                            .compute = !communication,
+                            .communication = communication});
+    data->lanes.push_back(std::move(lane));
+  }
+  data->whole = {0, static_cast<core::Picoseconds>(count) * 1000};
+  auto run = std::make_shared<OpenedRun>();
+  run->imported = data;
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("timeline: exposed communication stays bright, however many slices there are") {
+  Page page(dense(300'000));
+  page.run("timeline.fit");
+  const QImage before = page.canvas().grab().toImage();
+  page.run("timeline.exposed");
+  const QImage after = page.canvas().grab().toImage();
+  const TimelineFrame frame = page.canvas().frame(page.canvas().size(), 1);
+  const auto pixel = [&](const QImage& image, double share, std::int64_t lane) {
+    for (const TimelineRow& row : page.canvas().rows())
+      if (row.lane == lane)
+        return image.pixelColor(
+            page.canvas().margins().tree +
+                static_cast<int>(frame.axis.toX(static_cast<core::Picoseconds>(share * 300'000'000))),
+            page.canvas().lanesTop() + row.top + row.height - 5);
+    return QColor();
+  };
+  CHECK(pixel(after, 0.95, 1) == pixel(before, 0.95, 1));
+  CHECK(pixel(after, 0.5, 1) != pixel(before, 0.5, 1));
+  CHECK(pixel(after, 0.5, 0) != pixel(before, 0.5, 0));
+}
+
+TEST_CASE("timeline: hits are marked in lanes of any number of slices") {
+  Page page(dense(300'000));
+  page.run("timeline.fit");
+  const QImage before = page.canvas().grab().toImage();
+  page.view.findChild<QLineEdit*>()->setText("needle");
+  page.settle();
+  REQUIRE(page.canvas().extras().hits);
+  CHECK(page.canvas().extras().hits->count == 54);
+  const QImage after = page.canvas().grab().toImage();
+  int marked = 0;
+  const auto& rows = page.canvas().rows();
+  const auto row = std::find_if(rows.begin(), rows.end(), [](const TimelineRow& r) { return r.lane == 0; });
+  REQUIRE(row != rows.end());
+  const int y = page.canvas().lanesTop() + row->top + row->height - 2;
+  for (int x = page.canvas().margins().tree; x < after.width(); ++x)
+    marked += after.pixel(x, y) != before.pixel(x, y) ? 1 : 0;
+  CHECK(marked >= 50);
+  CHECK(marked < 300);
+}
+
+TEST_CASE("timeline: a pointer that moves draws neither names nor hits anew") {
+  Page page(simulated("tiny"));
+  page.canvas().grab();
+  const int before = page.canvas().basesDrawn();
+  const QPointF at = page.middleOf(page.longest());
+  for (const QPointF position : {at, QPointF(5, 5), at}) {
+    QMouseEvent move(QEvent::MouseMove, position, page.canvas().mapToGlobal(position), Qt::NoButton,
+                     Qt::NoButton, {});
+    QApplication::sendEvent(&page.canvas(), &move);
+    page.canvas().grab();
+  }
+  CHECK(page.canvas().basesDrawn() == before);
+  page.run("timeline.exposed");
+  page.canvas().grab();
+  CHECK(page.canvas().basesDrawn() > before);
+}
+
+TEST_CASE("timeline: the critical path arrives although the selection changes meanwhile") {
+  Page page(simulated("tiny"));
+  for (const Command& command : page.view.commands())
+    if (command.id == "timeline.path" || command.id == "timeline.next") command.run();
+  for (const Command& command : page.view.commands())
+    if (command.id == "timeline.next") command.run();
+  page.settle();
+  CHECK(page.canvas().extras().path);
+}
+
+TEST_CASE("timeline: a page that is not shown has no work with a run that opens") {
+  Session session;
+  TimelineView view(session, nullptr);
+  session.open(simulated("tiny"));
+  CHECK(view.settled());
+  CHECK_FALSE(view.canvas().scene());
+  view.show();
+  REQUIRE(QTest::qWaitFor([&] { return view.settled() && view.canvas().scene(); }, 20'000));
+}

@@ -6,15 +6,22 @@
 #include <QFile>
 #include <QMenu>
 #include <QMenuBar>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSplitter>
+#include <QTableView>
 #include <QTest>
 #include <catch2/catch.hpp>
 #include <set>
 
 #include "gui/model/stored_levels.h"
 #include "gui/session/watchdog.h"
+#include "gui/view/scenario/scenario_page.h"
+#include "gui/view/timeline/timeline_view.h"
 #include "gui/window/command_palette.h"
 #include "gui/window/key_positions.h"
 #include "gui/window/main_window.h"
+#include "gui/window/theme.h"
 #include "tests/support/sample_log.h"
 #include "tests/support/temporary_folder.h"
 #include "traces/run_store.h"
@@ -329,7 +336,7 @@ TEST_CASE("Settings come back; nonsense in their file is ignored") {
        {"\x01\x02\xff", "[General]\ntheme=42\nfont-scale=huge\ngeometry=@ByteArray(x)\ndocks=7\n", "[[[["}) {
     test::writeFile(file, text);
     const Settings read = loadSettings();
-    CHECK(read.theme == Theme::light);
+    CHECK_FALSE(read.theme.has_value());
     CHECK(read.fontScale == 100);
     MainWindow window(read);
     window.show();
@@ -356,6 +363,117 @@ TEST_CASE("The window answers while it simulates and shows 10,240 ranks") {
   WARN("longest stretches of the window's own work, ms: " << told);
   // Four times the target: other processes and sanitizers share the machine with the test.
   CHECK(longest < 4 * Watchdog::kLimitMs);
+}
+
+TEST_CASE("A run store is opened as a store, however it is named") {
+  Bench bench;
+  const std::string other = bench.folder / "other.yaml";
+  REQUIRE(traces::RunStore::open(other, traces::RunStore::Access::readWrite).has_value());
+  bench.window.session().setView("plan");
+  bench.open(QString::fromStdString(other));
+  CHECK(bench.window.session().storePath() == other);
+  CHECK(bench.window.session().view() == "runs");
+  CHECK_FALSE(bench.window.banner().isVisible());
+}
+
+TEST_CASE("The window asks before it closes over changes of a scenario") {
+  Bench bench;
+  bench.open("tiny");
+  auto* page = bench.window.findChild<ScenarioPage*>();
+  REQUIRE(page != nullptr);
+  page->editor().appendPlainText("# mine");
+  bench.window.close();
+  CHECK(bench.window.isVisible());
+  auto* box = bench.window.findChild<QMessageBox*>();
+  REQUIRE(box != nullptr);
+  box->button(QMessageBox::Cancel)->click();
+  CHECK(bench.window.isVisible());
+  QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+  bench.window.close();
+  box = bench.window.findChild<QMessageBox*>();
+  REQUIRE(box != nullptr);
+  box->button(QMessageBox::Discard)->click();
+  CHECK_FALSE(bench.window.isVisible());
+}
+
+TEST_CASE("Steps are counted as traces count them, from 0") {
+  Bench bench;
+  bench.open("tiny");
+  CHECK(bench.window.tools().steps().itemText(0).startsWith("all steps"));
+  CHECK(bench.window.tools().steps().itemText(1).startsWith("step 0,"));
+}
+
+TEST_CASE("Addresses that do not fit the run open it and say so") {
+  Bench bench;
+  bench.open("tiny");
+  bench.open("vsim://run/1?view=plan&report=99");
+  CHECK(bench.window.session().current()->id == 1);
+  CHECK(bench.window.banner().isVisible());
+  CHECK(bench.window.banner().text().contains("report"));
+}
+
+TEST_CASE("The theme follows the desktop until one is chosen, and again when asked to") {
+  Bench bench;
+  CHECK_FALSE(bench.window.settings().theme.has_value());
+  CHECK(bench.window.session().theme() == desktopTheme());
+  bench.trigger("look.theme-dark");
+  CHECK(bench.window.settings().theme == Theme::dark);
+  bench.trigger("look.theme-desktop");
+  CHECK_FALSE(bench.window.settings().theme.has_value());
+  CHECK(bench.window.session().theme() == desktopTheme());
+}
+
+TEST_CASE("The next window shows what the last one did: run, report, page, zoom, marks, splitters, axes") {
+  Bench bench;
+  bench.open("tiny");
+  bench.window.session().setReport(1);
+  bench.window.session().setView("timeline");
+  bench.settle();
+  bench.window.session().setZoom({1'000'000, 9'000'000'000});
+  bench.window.session().setCursor(2'000'000);
+  bench.trigger("timeline.mark");
+  bench.window.session().setView("sweep");
+  bench.window.session().setView("timeline");
+  auto* splitter = bench.window.view("timeline")->findChild<QSplitter*>();
+  splitter->setSizes({700, 500});
+  const QList<int> sizes = splitter->sizes();
+  auto* runs = bench.window.view("runs")->findChild<QTableView*>("runs");
+  runs->setColumnWidth(2, 77);
+  const Settings settings = bench.window.settings();
+  CHECK(settings.url.startsWith("vsim://run/1?"));
+  saveSettings(settings);
+  const Settings read = loadSettings();
+  CHECK(read == settings);
+
+  MainWindow next(read);
+  next.resize(1280, 800);
+  next.show();
+  next.reopen(read);
+  REQUIRE(QTest::qWaitFor(
+      [&] {
+        return next.session().current() != nullptr && !next.opener().busy() &&
+               next.view("timeline")->settled();
+      },
+      60'000));
+  CHECK(next.session().current()->id == 1);
+  CHECK(next.session().report() == 1);
+  CHECK(next.session().view() == "timeline");
+  CHECK(next.session().zoom() == TimeRange{1'000'000, 9'000'000'000});
+  CHECK(next.view("timeline")->findChild<QSplitter*>()->sizes() == sizes);
+  CHECK(next.view("runs")->findChild<QTableView*>("runs")->columnWidth(2) == 77);
+  auto* timeline = dynamic_cast<TimelineView*>(next.view("timeline"));
+  REQUIRE(timeline->canvas().extras().marks.size() == 1);
+  CHECK(timeline->canvas().extras().marks[0].range.begin == 2'000'000);
+
+  Settings gone = read;
+  gone.url = "vsim://run/99?view=plan";
+  gone.page = "plan";
+  MainWindow other(gone);
+  other.show();
+  other.reopen(gone);
+  CHECK(other.session().current() == nullptr);
+  CHECK_FALSE(other.banner().isVisible());
+  QFile::remove(qEnvironmentVariable("XDG_CONFIG_HOME") + "/vsim/vsim-gui.ini");
 }
 
 }  // namespace
