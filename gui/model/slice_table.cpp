@@ -4,12 +4,16 @@
 
 namespace vsim::gui {
 
+DataTable emptySliceTable() {
+  return {{"ranks", "stream", "name", "class", "begin (ps)", "duration (ps)"},
+          {},
+          {false, false, false, false, true, true}};
+}
+
 DataTable sliceTable(const TimelineScene& scene, TimeRange range,
                      const std::optional<std::vector<std::size_t>>& lanes,
                      const std::atomic<bool>& cancelled) {
-  DataTable table{{"ranks", "stream", "name", "class", "begin (ps)", "duration (ps)"},
-                  {},
-                  {false, false, false, false, true, true}};
+  DataTable table = emptySliceTable();
   const TimelineData& data = scene.data();
   for (const Track& track : data.tracks) {
     if (track.lane < 0) continue;

@@ -10,6 +10,8 @@
 
 namespace vsim::gui {
 
+/// The header alone.
+[[nodiscard]] DataTable emptySliceTable();
 /// The slices that overlap `range` as rows, stream by stream; of `lanes` alone where they are given. About a
 /// microsecond and 250 bytes a slice: for background threads. `cancelled` ends it early.
 [[nodiscard]] DataTable sliceTable(const TimelineScene& scene, TimeRange range,

@@ -372,8 +372,7 @@ void TimelineView::applyMarks() {
       const QVariantList ends = mark.toList();
       if (ends.size() != 2) continue;
       const TimeRange range{ends[0].toLongLong(), ends[1].toLongLong()};
-      const TimeRange whole = canvas_->scene()->data().whole;
-      if (range.begin >= whole.begin && range.begin <= range.end && range.end <= whole.end)
+      if (range.begin >= 0 && range.begin <= range.end && range.end <= canvas_->scene()->data().whole.end)
         extras.marks.push_back({range});
     }
   });
@@ -545,7 +544,7 @@ void TimelineView::drawExport(QPainter& painter, QSize size) {
 }
 
 View::TableJob TimelineView::tableJob() const {
-  if (!canvas_->scene()) return [](const std::atomic<bool>&) { return DataTable{}; };
+  if (!canvas_->scene()) return [](const std::atomic<bool>&) { return emptySliceTable(); };
   if (const auto path = canvas_->extras().path)
     return [scene = canvas_->scene(), path](const std::atomic<bool>&) {
       return pathTable(scene->data(), *path);

@@ -98,6 +98,7 @@ TEST_CASE("network view: a link that is clicked is selected, its collectives lis
   REQUIRE(page.session.cursor());
   const auto running = page.view.map()->runningAt(*page.session.cursor(), LinkTier::nic);
   REQUIRE(!running.empty());
+  page.view.findChild<QTabWidget*>()->setCurrentIndex(3);  // the list is made when it is seen
   CHECK(page.table("Collectives that run at the cursor").rowCount() == static_cast<int>(running.size()));
   keep(page.view.grab().toImage(), "network_gpt_oss_cursor");
   page.run("network.none");
