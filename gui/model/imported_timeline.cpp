@@ -31,8 +31,11 @@ class Importer {
  public:
   explicit Importer(ImportedTrace trace) : trace_(std::move(trace)) {
     for (const std::string& name : trace_.names) collectives_.push_back(collectiveOf(name));
-    for (const std::string& category : trace_.categories)
+    for (const std::string& category : trace_.categories) {
       isKernel_.push_back(category == "kernel" || category == "Kernel" || category == "collective");
+      isCopy_.push_back(has(category, "memcpy") || has(category, "memset") || has(category, "Memcpy") ||
+                        has(category, "Memset"));
+    }
   }
 
   ImportedTimeline take() {
@@ -74,9 +77,10 @@ class Importer {
   SliceClass classOf(const ImportedThread& thread, const ImportedSlice& slice) const {
     const bool kernel = isKernel_[slice.category];
     if (const auto collective = collectives_[slice.name]; collective && kernel) return *collective;
-    const bool otherStream = thread.name.starts_with("stream ") && thread.name != "stream default" &&
-                             !trace_.phases[slice.phase].empty();
-    if (!kernel || otherStream) return SliceClass::copy;
+    const bool stream = thread.name.starts_with("stream ");
+    if (!kernel) return stream || isCopy_[slice.category] ? SliceClass::copy : SliceClass::host;
+    if (stream && thread.name != "stream default" && !trace_.phases[slice.phase].empty())
+      return SliceClass::copy;
     const std::string& phase = trace_.phases[slice.phase];
     if (phase == "optimizer") return SliceClass::optimizer;
     if (phase == "backward" || phase == "recompute" || phase == "reduce") return SliceClass::backward;
@@ -138,7 +142,7 @@ class Importer {
 
   ImportedTrace trace_;
   std::vector<std::optional<SliceClass>> collectives_;  // [name]
-  std::vector<bool> isKernel_;                          // [category]
+  std::vector<bool> isKernel_, isCopy_;                 // [category]
   std::shared_ptr<TimelineData> data_ = std::make_shared<TimelineData>();
   std::vector<std::string> notes_;
   std::int64_t firstThread_ = -1, leftOut_ = 0;

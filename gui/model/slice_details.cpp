@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/model/collective_details.h"
 #include "traces/slice_text.h"
 
 namespace vsim::gui {
@@ -39,7 +40,8 @@ const Track* trackOf(const TimelineData& data, std::int64_t lane) {
 
 class Writer {
  public:
-  Writer(const TimelineData& data, SliceRef slice) : data_(data), slice_(slice) {
+  Writer(const TimelineData& data, SliceRef slice, const sim::CollectiveModel* network)
+      : data_(data), slice_(slice), network_(network) {
     const LaneColumns& lane = laneOf(data, slice);
     const auto i = static_cast<std::size_t>(slice.slice);
     begin_ = lane.begin[i];
@@ -126,6 +128,9 @@ class Writer {
     if (seconds > 0 && group.size > 1)
       row("bus bandwidth",
           fmt::format("{:.1f} GB/s", bytes / seconds * busFactor(collective.kind, group.size) / 1e9));
+    if (network_ == nullptr) return;
+    for (auto& [name, value] : modelRows(*network_, program, collective, seconds))
+      row(std::move(name), std::move(value));
   }
 
   void writeTensors(const core::StepProgram& program, core::Index unit) {
@@ -156,6 +161,7 @@ class Writer {
 
   const TimelineData& data_;
   SliceRef slice_;
+  const sim::CollectiveModel* network_;
   Picoseconds begin_ = 0, end_ = 0;
   SliceClass kind_ = SliceClass::forward;
   std::uint32_t instruction_ = 0;
@@ -165,11 +171,11 @@ class Writer {
 }  // namespace
 
 SliceDetails sliceDetails(const TimelineData& data, const StepGraph* graph, SliceRef slice,
-                          const PredictedSlices* predicted) {
+                          const PredictedSlices* predicted, const sim::CollectiveModel* network) {
   if (slice.lane < 0 || static_cast<std::size_t>(slice.lane) >= data.lanes.size() || slice.slice < 0 ||
       static_cast<std::size_t>(slice.slice) >= laneOf(data, slice).size())
     return {};
-  return Writer(data, slice).write(graph, predicted);
+  return Writer(data, slice, network).write(graph, predicted);
 }
 
 std::string sliceLine(const TimelineData& data, SliceRef slice) {

@@ -7,6 +7,10 @@
 #include "gui/model/predicted_slices.h"
 #include "gui/model/step_graph.h"
 
+namespace vsim::sim {
+class CollectiveModel;
+}
+
 namespace vsim::gui {
 
 /// What the details panel says of one slice.
@@ -20,9 +24,10 @@ struct SliceDetails {
 
 /// `graph`: of the slice's class of ranks; null: not known yet, or a trace of another program (then nothing
 /// is said of dependencies).
-/// `predicted`: of a measured run; null: nothing was.
+/// `predicted`: of a measured run; null: nothing was. `network`: of the run's cluster; null: not known.
 [[nodiscard]] SliceDetails sliceDetails(const TimelineData& data, const StepGraph* graph, SliceRef slice,
-                                        const PredictedSlices* predicted = nullptr);
+                                        const PredictedSlices* predicted = nullptr,
+                                        const sim::CollectiveModel* network = nullptr);
 
 /// One line for a tooltip: "ALL-GATHER L1 · 1.234 ms · 64.0 MiB".
 [[nodiscard]] std::string sliceLine(const TimelineData& data, SliceRef slice);

@@ -12,7 +12,7 @@ namespace vsim::gui {
 namespace {
 
 constexpr std::string_view kMagic = "vlod";
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 constexpr std::size_t kFewestCells = 512,
                       kMostCells = 4096;      // of a lane: a screen has 2,000 to 4,000 columns
 constexpr std::size_t kCellsInAll = 1 << 20;  // of a scene, unless its lanes are very many

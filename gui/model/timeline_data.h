@@ -22,10 +22,12 @@ enum class SliceClass : std::uint8_t {
   allReduce,  // broadcast too
   allToAll,
   copy,  // kernels on streams other than the compute stream
+  host,  // what a processor's thread did, in traces of other programs
 };
-inline constexpr std::size_t kSliceClasses = 8;
-inline constexpr std::string_view kSliceClassNames[] = {
-    "forward", "backward", "optimizer", "all-gather", "reduce-scatter", "all-reduce", "all-to-all", "copy"};
+inline constexpr std::size_t kSliceClasses = 9;
+inline constexpr std::string_view kSliceClassNames[] = {"forward",    "backward",       "optimizer",
+                                                        "all-gather", "reduce-scatter", "all-reduce",
+                                                        "all-to-all", "copy",           "host"};
 [[nodiscard]] constexpr bool isCommunication(SliceClass c) {
   return c >= SliceClass::allGather && c <= SliceClass::allToAll;
 }

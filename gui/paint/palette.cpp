@@ -59,6 +59,8 @@ QColor Palette::slice(SliceClass kind) const {
       return QColor(kYellow);
     case SliceClass::copy:
       return QColor(ink(dark));
+    case SliceClass::host:
+      return mutedText;
   }
   return QColor(ink(dark));
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "gui/model/give_back_memory.h"
+#include "gui/model/network_map.h"
 #include "gui/model/participants.h"
 #include "gui/model/slice_table.h"
 #include "gui/model/stored_levels.h"
@@ -193,6 +194,9 @@ void TimelineView::load() {
   shownRun_ = run;
   shownReport_ = report;
   graph_.reset();
+  network_.reset();
+  networkAsked_ = false;
+  networks_.cancel();
   whenGraph_.clear();
   graphs_.cancel();
   paths_.cancel();
@@ -277,8 +281,8 @@ void TimelineView::sceneArrived(TimelineCanvas::Scene scene) {
 
 bool TimelineView::settled() const {
   const bool loading = !stale_ && shownRun_ && shownRun_->loading;
-  return !loading && !scenes_.busy() && !graphs_.busy() && !paths_.busy() && !statistics_.busy() && !searches_.busy() &&
-         !canvas_->moving();
+  return !loading && !scenes_.busy() && !graphs_.busy() && !paths_.busy() && !networks_.busy() &&
+         !statistics_.busy() && !searches_.busy() && !canvas_->moving();
 }
 
 std::size_t TimelineView::shownClass() const {
@@ -329,6 +333,23 @@ void TimelineView::select(SliceRef slice) {
   if (!slice.valid() || !canvas_->scene()) return;
   session().select(canvas_->selectionOf(slice));
   canvas_->reveal(canvas_->selected());
+}
+
+/// Collectives are held against the model of the run's cluster, which takes reading its scenario.
+void TimelineView::needNetwork() {
+  const Session::Run run = session().current();
+  if (networkAsked_ || !run || !canvas_->scene() || !canvas_->scene()->data().log) return;
+  networkAsked_ = true;
+  using Model = std::shared_ptr<const sim::CollectiveModel>;
+  networks_.start<Model>(
+      [run, report = session().report()](const Background::Cancelled&) -> Model {
+        auto cluster = clusterOf(*run, report);
+        return cluster ? std::make_shared<const sim::CollectiveModel>(std::move(*cluster)) : nullptr;
+      },
+      [this](Model model) {
+        network_ = std::move(model);
+        if (network_ && canvas_->selected().valid()) updateDetails();
+      });
 }
 
 /// Addresses name a slice without its instruction, which the other pages need.
@@ -384,9 +405,10 @@ void TimelineView::updateDetails() {
   const TimelineData& data = canvas_->scene()->data();
   const bool current =
       graph_ && graph_->rankClass() == data.tracks[canvas_->scene()->classes()[shownClass()].track].rankClass;
-  details_->setHtml(detailsHtml(
-      sliceDetails(data, current ? graph_.get() : nullptr, slice, canvas_->scene()->predicted())));
+  details_->setHtml(detailsHtml(sliceDetails(data, current ? graph_.get() : nullptr, slice,
+                                             canvas_->scene()->predicted(), network_.get())));
   panels_->setCurrentIndex(kDetails);
+  needNetwork();
   if (!current)
     needGraph([this] {
       updateDetails();

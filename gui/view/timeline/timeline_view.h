@@ -11,6 +11,7 @@
 #include "gui/view/timeline/flame_widget.h"
 #include "gui/view/timeline/timeline_canvas.h"
 #include "gui/view/view.h"
+#include "sim/network/collective_model.h"
 
 namespace vsim::gui {
 
@@ -75,6 +76,7 @@ class TimelineView : public View {
   void needGraph(std::function<void()> then);
   void graphFailed(const QString& problem);
   void completeSelection();
+  void needNetwork();
   [[nodiscard]] QString markedReport() const;
   void applyMarks();
   void updateDetails();
@@ -104,12 +106,14 @@ class TimelineView : public View {
   QTextBrowser *details_ = nullptr, *areaText_ = nullptr, *pathText_ = nullptr;
   FlameWidget* flame_ = nullptr;
   QWidget* legend_ = nullptr;
-  Background scenes_, graphs_, paths_, statistics_, searches_, keeping_;
+  Background scenes_, graphs_, paths_, networks_, statistics_, searches_, keeping_;
   Session::Run shownRun_;                   // shared with the session
   int shownReport_ = 0;                     // of it
   bool levelsFit_ = false;                  // what is stored of its first picture can be used
   std::shared_ptr<const StepGraph> graph_;  // shared with jobs; of graphClass_
   std::vector<std::function<void()>> whenGraph_;
+  std::shared_ptr<const sim::CollectiveModel> network_;  // of the report's cluster; null: not known (yet)
+  bool networkAsked_ = false;
   std::optional<AreaStats> stats_;
   QVariantList keptMarks_;  // of an earlier window: begin and end each
   QString keptMarksOf_;     // which report they are of

@@ -83,6 +83,7 @@ TEST_CASE("chrome import: events of other profilers") {
   CHECK(kernels.kind[0] == SliceClass::forward);
   CHECK(kernels.kind[1] == SliceClass::copy);
   CHECK(data.lanes[1].kind[0] == SliceClass::allGather);
+  for (const std::size_t host : {2, 3}) CHECK(data.lanes[host].kind[0] == SliceClass::host);
   CHECK(data.lanes[1].begin[0] == 5'000'000);
   const auto exposed = gui::exposedOf(data);
   // 5 to 25.5 us, hidden until 10 and while the copy on the same stream (not a kernel of compute class) is

@@ -2,6 +2,8 @@
 #include <random>
 #include <set>
 
+#include "app/cluster.h"
+#include "app/load.h"
 #include "app/run.h"
 #include "gui/model/critical_path.h"
 #include "gui/model/row_layout.h"
@@ -243,6 +245,18 @@ TEST_CASE("details: names, times and reasons of a slice; none for a slice that i
   CHECK_FALSE(row("bus bandwidth").empty());
   CHECK_FALSE(row("issued by the host").empty());
   CHECK_FALSE(row("why it began then").empty());
+  // With the model of the cluster: what NCCL would choose, and how near this one came.
+  const auto scenarios = app::loadScenarios({.scenario = "tiny"});
+  REQUIRE(scenarios);
+  const auto cluster = app::clusterHardware(scenarios->front());
+  REQUIRE(cluster);
+  const sim::CollectiveModel model(*cluster);
+  std::string names;
+  for (const auto& [name, value] : sliceDetails(*data, &*graph, *hit, nullptr, &model).rows) {
+    names += name + ";";
+    CHECK_FALSE(value.empty());
+  }
+  CHECK(names.find(";algorithm;bus bandwidth, model;of the links' line rate;") != std::string::npos);
   CHECK(sliceDetails(*data, nullptr, {0, 1 << 30}).rows.empty());
   CHECK(sliceDetails(*data, nullptr, {-1, -1}).rows.empty());
 }

@@ -16,6 +16,8 @@
 
 #include "gui/model/stored_levels.h"
 #include "gui/session/watchdog.h"
+#include "gui/view/memory/memory_page.h"
+#include "gui/view/network/network_view.h"
 #include "gui/view/scenario/scenario_page.h"
 #include "gui/view/timeline/timeline_view.h"
 #include "gui/window/command_palette.h"
@@ -474,6 +476,54 @@ TEST_CASE("The next window shows what the last one did: run, report, page, zoom,
   CHECK(other.session().current() == nullptr);
   CHECK_FALSE(other.banner().isVisible());
   QFile::remove(qEnvironmentVariable("XDG_CONFIG_HOME") + "/vsim/vsim-gui.ini");
+}
+
+TEST_CASE("A slice that is selected shows as unit, buffers and flows on the other pages") {
+  Bench bench;
+  bench.open("tiny");
+  Session& session = bench.window.session();
+  const auto show = [&](const char* page) {
+    session.setView(page);
+    bench.settle();
+  };
+  show("timeline");
+  const auto* timeline = dynamic_cast<TimelineView*>(bench.window.view("timeline"));
+  const SliceSearch search(timeline->canvas().scene()->sharedData(), "reduce-scatter");
+  const auto slice = search.firstFrom(timeline->canvas().scene()->lastStep().begin);
+  REQUIRE(slice);
+  // As an address names it: the timeline knows the instruction.
+  session.select({.kind = Selection::Kind::slice, .lane = slice->lane, .item = slice->slice});
+  bench.settle();
+  const SelectionLinks links = session.links();
+  REQUIRE(links.unit != core::kNone);
+  REQUIRE(links.buffers.size() >= 1);
+  const auto history = session.selection();
+  const std::string unit = session.log()->program->units[links.unit].name;
+
+  show("plan");
+  const auto boxes = bench.window.view("plan")->findChildren<QComboBox*>();
+  const auto bucket = std::find_if(boxes.begin(), boxes.end(),
+                                   [](const QComboBox* box) { return box->accessibleName() == "Bucket"; });
+  REQUIRE(bucket != boxes.end());
+  CHECK((*bucket)->currentData().toString().toStdString() == unit);
+
+  show("memory");
+  const auto* memory = dynamic_cast<MemoryPage*>(bench.window.view("memory"));
+  CHECK(memory->findChild<MemoryPlotWidget*>()->state().selected == links.buffers);
+  const auto* allocations = memory->findChild<AllocationsPanel*>();
+  const int row = allocations->findChild<QTableView*>()->currentIndex().row();
+  CHECK(links.hasBuffer(allocations->model().bufferAt(row)));
+
+  show("network");
+  const auto* network = dynamic_cast<NetworkView*>(bench.window.view("network"));
+  const LaneColumns& lane = timeline->canvas().scene()->data().lanes[static_cast<std::size_t>(slice->lane)];
+  const auto at = static_cast<std::size_t>(slice->slice);
+  const auto& framed = network->highlighted();
+  CHECK(std::find(framed.begin(), framed.end(), TimeRange{lane.begin[at], lane.end[at]}) != framed.end());
+
+  CHECK(session.selection() == history);  // following is not selecting
+  session.select({});
+  CHECK(network->highlighted().empty());
 }
 
 }  // namespace
