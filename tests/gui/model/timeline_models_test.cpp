@@ -11,6 +11,7 @@
 #include "gui/model/slice_search.h"
 #include "gui/model/time_ticks.h"
 #include "gui/model/timeline_scene.h"
+#include "sim/network/collective_model.h"
 #include "tests/support/sample_log.h"
 
 using namespace vsim;
