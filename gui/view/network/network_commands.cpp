@@ -76,7 +76,7 @@ std::vector<Command> NetworkView::commands() {
        [this] { stepTier(-1); }},
       {"network.limit", "Limit to what is shown", "L", "Statistics count the time in view.",
        [this] {
-         if (map_) session().setLimit(session().zoom());
+         if (map_) session().setLimit(picture().zoom);
        }},
       {"network.none", "No cursor, no selection", "Esc", "Links show their mean again.",
        [this] {

@@ -17,13 +17,6 @@ namespace {
 constexpr std::size_t kMostLost = 100;
 constexpr int kAtCursor = 3;  // tab
 
-/// The last step with a little room around, as the timeline opens: which page comes first does not matter.
-TimeRange firstZoom(const NetworkMap& map) {
-  const TimeRange step = map.lastStep();
-  if (step.empty()) return map.whole();
-  return {step.begin - step.length() / 50, step.end + step.length() / 50};
-}
-
 }  // namespace
 
 NetworkView::NetworkView(Session& session, QWidget* parent)
@@ -205,7 +198,6 @@ void NetworkView::takeMap(Built built) {
                                              "timed as if they had the links alone."
                                            : "")
                      : "Rates of the links are unknown: " + built.note);
-  if (session().zoom().empty()) session().setZoom(firstZoom(*map_));
   takeSelection();
   count();
 }
@@ -296,7 +288,7 @@ void NetworkView::pickTier(int tier) {
 void NetworkView::goTo(std::size_t flow) {
   const NetworkFlow& f = map_->flows()[flow];
   session().setCursor(f.begin + f.length() / 2);
-  const TimeRange zoom = session().zoom();
+  const TimeRange zoom = picture().zoom;
   if (f.begin < zoom.begin || f.end > zoom.end) session().setZoom({f.begin - f.length(), f.end + f.length()});
 }
 
