@@ -15,11 +15,11 @@ namespace vsim::gui {
 namespace {
 
 constexpr const char* kTitles[kRunColumns] = {"run",  "created (UTC)", "scenario", "system",
-                                              "GPUs", "step time",     "exposed",  "peak (GB)",
+                                              "GPUs", "step time",     "exposed",  "peak (GiB)",
                                               "MFU",  "status",        "tags",     "note"};
 constexpr const char* kWords[kRunColumns] = {"run",     "created", "scenario", "system", "gpus", "step",
                                              "exposed", "peak",    "mfu",      "status", "tag",  "note"};
-constexpr double kGigabyte = 1e9;
+constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
 std::string dateOf(std::int64_t seconds) {
   const std::time_t time = seconds;
@@ -168,7 +168,7 @@ std::string cellText(const traces::RunSummary& row, RunColumn column) {
     case RunColumn::exposed:
       return timed ? fmt::format("{:.1f} %", exposedShare(row)) : "-";
     case RunColumn::peak:
-      return row.calibration ? "-" : fmt::format("{:.2f}", static_cast<double>(row.peakBytes) / kGigabyte);
+      return row.calibration ? "-" : fmt::format("{:.2f}", static_cast<double>(row.peakBytes) / kGibibyte);
     case RunColumn::mfu:
       return timed ? fmt::format("{:.1f} %", row.mfu * 100) : "-";
     case RunColumn::status:
@@ -192,7 +192,7 @@ double cellNumber(const traces::RunSummary& row, RunColumn column) {
     case RunColumn::exposed:
       return exposedShare(row);
     case RunColumn::peak:
-      return static_cast<double>(row.peakBytes) / kGigabyte;
+      return static_cast<double>(row.peakBytes) / kGibibyte;
     case RunColumn::mfu:
       return row.mfu * 100;
     default:
@@ -243,7 +243,7 @@ DataTable RunTable::table() const {
   result.header = {"run",         "created (s since 1970)",
                    "scenario",    "system",
                    "GPUs",        "step time (ms)",
-                   "exposed (%)", "peak (GB)",
+                   "exposed (%)", "peak (GiB)",
                    "MFU (%)",     "status",
                    "tags",        "note"};
   for (std::size_t c = 0; c < kRunColumns; ++c)
