@@ -31,7 +31,7 @@ void LaneIndex::buildBlocks() {
   BusyTimes busy{};
   for (std::size_t i = 0; i < lane_->size(); ++i) {
     if (i % kBlock == 0) blocks_.push_back(busy);
-    busy[static_cast<std::size_t>(lane_->kind[i])] += lane_->end[i] - lane_->begin[i];
+    busy[busyClass(lane_->kind[i])] += lane_->end[i] - lane_->begin[i];
   }
 }
 
@@ -46,14 +46,14 @@ void LaneIndex::buildLevels(std::vector<ClassShares> shares) {
   for (;;) {
     Cells& cells = levels_.emplace_back(shares.size());
     for (std::size_t i = 0; i < shares.size(); ++i)
-      for (std::size_t c = 0; c < kSliceClasses; ++c) {
+      for (std::size_t c = 0; c < kBusyClasses; ++c) {
         // Any time at all is at least one step: a lone short slice shows (see LaneRowPainter).
         const float share = std::min(shares[i].of[c], 1.0F);
         if (share > 1e-9F) cells[i].of[c] = static_cast<std::uint16_t>(std::max(1.0F, share * kSteps + 0.5F));
       }
     if (shares.size() / 2 < kSmallest) return;
     for (std::size_t i = 0; i < shares.size() / 2; ++i)
-      for (std::size_t c = 0; c < kSliceClasses; ++c)
+      for (std::size_t c = 0; c < kBusyClasses; ++c)
         shares[i].of[c] = (shares[2 * i].of[c] + shares[2 * i + 1].of[c]) / 2;
     shares.resize(shares.size() / 2);
   }
@@ -85,9 +85,9 @@ void LaneIndex::busyBefore(core::Picoseconds time, std::size_t slice, BusyTimes&
   const std::size_t block = std::min(slice / kBlock, blocks_.size() - 1);
   out = blocks_[block];
   for (std::size_t i = block * kBlock; i < slice; ++i)
-    out[static_cast<std::size_t>(lane_->kind[i])] += lane_->end[i] - lane_->begin[i];
+    out[busyClass(lane_->kind[i])] += lane_->end[i] - lane_->begin[i];
   if (slice < lane_->size() && lane_->begin[slice] < time)
-    out[static_cast<std::size_t>(lane_->kind[slice])] += time - lane_->begin[slice];
+    out[busyClass(lane_->kind[slice])] += time - lane_->begin[slice];
 }
 
 BusyTimes LaneIndex::busyBefore(core::Picoseconds time) const {
@@ -102,13 +102,13 @@ BusyTimes LaneIndex::busyIn(TimeRange range) const {
     ClassShares sum;
     shares({range, 1}, true, {&sum, 1});
     BusyTimes busy{};
-    for (std::size_t c = 0; c < kSliceClasses; ++c)
+    for (std::size_t c = 0; c < kBusyClasses; ++c)
       busy[c] = std::llround(static_cast<double>(sum.of[c]) * static_cast<double>(range.length()));
     return busy;
   }
   BusyTimes busy = busyBefore(range.end);
   const BusyTimes before = busyBefore(range.begin);
-  for (std::size_t c = 0; c < kSliceClasses; ++c) busy[c] -= before[c];
+  for (std::size_t c = 0; c < kBusyClasses; ++c) busy[c] -= before[c];
   return busy;
 }
 
@@ -158,7 +158,7 @@ void LaneIndex::gridShares(const Cells& cells, const TimeAxis& axis, std::span<C
     ClassShares sum;
     const auto first = static_cast<std::size_t>(from), last = static_cast<std::size_t>(to);
     const auto add = [&](std::size_t cell, float share) {
-      for (std::size_t c = 0; c < kSliceClasses; ++c)
+      for (std::size_t c = 0; c < kBusyClasses; ++c)
         sum.of[c] += share * static_cast<float>(cells[cell].of[c]);
     };
     if (to > from) {
@@ -186,15 +186,13 @@ void LaneIndex::exactShares(const TimeAxis& axis, std::span<ClassShares> out) co
       BusyTimes before, after;
       busyBefore(from, first, before);
       busyBefore(to, last, after);
-      for (std::size_t c = 0; c < kSliceClasses; ++c)
+      for (std::size_t c = 0; c < kBusyClasses; ++c)
         column.of[c] = static_cast<float>(after[c] - before[c]) * scale;
     } else {
       for (std::size_t i = first; i < last; ++i)
-        column.of[static_cast<std::size_t>(kinds[i])] +=
-            static_cast<float>(ends[i] - std::max(begins[i], from)) * scale;
+        column.of[busyClass(kinds[i])] += static_cast<float>(ends[i] - std::max(begins[i], from)) * scale;
       if (last < ends.size() && begins[last] < to)
-        column.of[static_cast<std::size_t>(kinds[last])] +=
-            static_cast<float>(to - std::max(begins[last], from)) * scale;
+        column.of[busyClass(kinds[last])] += static_cast<float>(to - std::max(begins[last], from)) * scale;
     }
     first = last;
     from = to;

@@ -12,10 +12,10 @@
 namespace vsim::gui {
 
 /// Busy time by class of slice, picoseconds.
-using BusyTimes = std::array<core::Picoseconds, kSliceClasses>;
+using BusyTimes = std::array<core::Picoseconds, kBusyClasses>;
 /// Shares of a stretch of time by class of slice, 0 to 1: what painting needs.
 struct alignas(16) ClassShares {
-  std::array<float, kSliceClasses> of{};
+  std::array<float, kBusyClasses> of{};
   [[nodiscard]] float total() const {
     float sum = 0;
     for (const float share : of) sum += share;
@@ -43,6 +43,13 @@ class LaneIndex {
   static constexpr std::size_t kFewSlices = 16384, kMinCells = 4096, kMaxCells = 32768;
 
   [[nodiscard]] const LaneColumns& lane() const { return *lane_; }
+  /// What stands for copies is a processor's work.
+  [[nodiscard]] bool isHost() const { return lane_->size() > 0 && lane_->kind.front() == SliceClass::host; }
+  /// The class behind the n-th share.
+  [[nodiscard]] SliceClass classAt(std::size_t n) const {
+    const auto kind = static_cast<SliceClass>(n);
+    return kind == SliceClass::copy && isHost() ? SliceClass::host : kind;
+  }
   [[nodiscard]] TimeRange span() const { return span_; }
   [[nodiscard]] bool hasGrid() const { return !levels_.empty(); }
   [[nodiscard]] bool coarse() const { return lane_->size() == 0 && hasGrid(); }
@@ -72,7 +79,7 @@ class LaneIndex {
  private:
   /// Shares in steps of 1/65535: what is painted has 255.
   struct alignas(16) Cell {
-    std::array<std::uint16_t, kSliceClasses> of{};
+    std::array<std::uint16_t, kBusyClasses> of{};
   };
   using Cells = std::vector<Cell>;
 

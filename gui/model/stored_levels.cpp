@@ -12,7 +12,7 @@ namespace vsim::gui {
 namespace {
 
 constexpr std::string_view kMagic = "vlod";
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 constexpr std::size_t kFewestCells = 512,
                       kMostCells = 4096;      // of a lane: a screen has 2,000 to 4,000 columns
 constexpr std::size_t kCellsInAll = 1 << 20;  // of a scene, unless its lanes are very many
@@ -86,8 +86,8 @@ StoredLane storedLane(const LaneIndex& lane, std::size_t cells) {
   if (lane.span().empty()) return stored;
   std::vector<ClassShares> shares(cells);
   lane.shares({lane.span(), static_cast<int>(cells)}, true, shares);
-  stored.cells.resize(cells * kSliceClasses);
-  for (std::size_t c = 0; c < kSliceClasses; ++c)
+  stored.cells.resize(cells * kBusyClasses);
+  for (std::size_t c = 0; c < kBusyClasses; ++c)
     for (std::size_t i = 0; i < cells; ++i) stored.cells[c * cells + i] = byteOf(shares[i].of[c]);
   return stored;
 }
@@ -146,9 +146,9 @@ bool timesFit(const Stored& stored) {
 
 CoarseScene::Lane coarseLane(const StoredLane& stored) {
   CoarseScene::Lane lane{.span = stored.span, .cells = {}};
-  const std::size_t cells = stored.cells.size() / kSliceClasses;
+  const std::size_t cells = stored.cells.size() / kBusyClasses;
   lane.cells.resize(cells);
-  for (std::size_t c = 0; c < kSliceClasses; ++c)
+  for (std::size_t c = 0; c < kBusyClasses; ++c)
     for (std::size_t i = 0; i < cells; ++i) lane.cells[i].of[c] = shareOf(stored.cells[c * cells + i]);
   return lane;
 }
@@ -183,7 +183,7 @@ std::shared_ptr<const TimelineScene> decodeLevels(std::string_view bytes) {
   if (format != kFormat) return nullptr;
   Stored stored;
   members(reader, stored);
-  if (!reader.ok() || !reader.atEnd() || !timesFit(stored) || !lanesFit(stored.lanes, kSliceClasses) ||
+  if (!reader.ok() || !reader.atEnd() || !timesFit(stored) || !lanesFit(stored.lanes, kBusyClasses) ||
       !lanesFit(stored.exposed, 1) || !tracksFit(stored))
     return nullptr;
   CoarseScene coarse;

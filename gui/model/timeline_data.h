@@ -25,6 +25,12 @@ enum class SliceClass : std::uint8_t {
   host,  // what a processor's thread did, in traces of other programs
 };
 inline constexpr std::size_t kSliceClasses = 9;
+/// Classes whose shares of a lane's time are kept apart: eight are one load of the processor. Host work,
+/// which has lanes of its own, stands where copies stand (LaneIndex::isHost).
+inline constexpr std::size_t kBusyClasses = 8;
+[[nodiscard]] constexpr std::size_t busyClass(SliceClass c) {
+  return c == SliceClass::host ? static_cast<std::size_t>(SliceClass::copy) : static_cast<std::size_t>(c);
+}
 inline constexpr std::string_view kSliceClassNames[] = {"forward",    "backward",       "optimizer",
                                                         "all-gather", "reduce-scatter", "all-reduce",
                                                         "all-to-all", "copy",           "host"};

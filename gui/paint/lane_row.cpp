@@ -41,7 +41,7 @@ void LaneRowPainter::draw(const LaneIndex& lane, const TimeAxis& axis, bool allo
     columns_.resize(static_cast<std::size_t>(axis.width));
     const auto level = lane.shares(axis, allowGrid, columns_);
     ++(level == LaneIndex::Level::grid ? counts_.grid : counts_.exact);
-    mix();
+    mix(lane);
   }
   for (int y = std::max(0, top); y < last; ++y)
     std::memcpy(image.scanLine(y) + static_cast<std::size_t>(left) * sizeof(QRgb), row_.data(),
@@ -60,10 +60,13 @@ void LaneRowPainter::drawSlices(const LaneIndex& lane, const TimeAxis& axis) {
   }
 }
 
-void LaneRowPainter::mix() {
+void LaneRowPainter::mix(const LaneIndex& lane) {
+  std::array<Colour, kBusyClasses> colours;
+  for (std::size_t c = 0; c < kBusyClasses; ++c)
+    colours[c] = colours_[static_cast<std::size_t>(lane.classAt(c))];
   for (std::size_t x = 0; x < columns_.size(); ++x) {
     Colour sum{};
-    for (std::size_t c = 0; c < kSliceClasses; ++c) sum += columns_[x].of[c] * colours_[c];
+    for (std::size_t c = 0; c < kBusyClasses; ++c) sum += columns_[x].of[c] * colours[c];
     const float covered = sum[3];
     if (covered <= 1e-7F) continue;
     const float opacity = std::clamp(covered, static_cast<float>(kLeastOpacity), 1.0F);

@@ -37,7 +37,7 @@ class LaneRowPainter {
 
  private:
   void drawSlices(const LaneIndex& lane, const TimeAxis& axis);
-  void mix();
+  void mix(const LaneIndex& lane);
 
   using Colour [[gnu::vector_size(16)]] = float;  // red, green, blue, 1: the last sums up what is covered
   std::array<Colour, kSliceClasses> colours_{};

@@ -81,10 +81,11 @@ std::shared_ptr<const Strip> stripOf(const ComparedSide& side) {
       const auto lane = static_cast<std::size_t>(track.lane);
       strip->lanes.push_back({lanesOf(track), lane, LaneIndex(strip->data->lanes[lane])});
     }
-  BusyTimes busy{};
+  std::array<core::Picoseconds, kSliceClasses> busy{};
   for (const Strip::Lane& lane : strip->lanes) {
     const BusyTimes times = lane.index.busyIn(lane.index.span());
-    for (std::size_t c = 0; c < kSliceClasses; ++c) busy[c] += times[c];
+    for (std::size_t c = 0; c < kBusyClasses; ++c)
+      busy[static_cast<std::size_t>(lane.index.classAt(c))] += times[c];
   }
   for (std::size_t c = 0; c < kSliceClasses; ++c)
     if (busy[c] > 0) strip->classes.push_back(static_cast<SliceClass>(c));

@@ -6,10 +6,11 @@
 namespace vsim::gui {
 
 std::vector<SliceClass> classesIn(const TimelineScene& scene) {
-  BusyTimes busy{};
+  std::array<core::Picoseconds, kSliceClasses> busy{};
   for (const LaneIndex& lane : scene.lanes()) {
     const BusyTimes times = lane.busyIn(lane.span());
-    for (std::size_t c = 0; c < kSliceClasses; ++c) busy[c] += times[c];
+    for (std::size_t c = 0; c < kBusyClasses; ++c)
+      busy[static_cast<std::size_t>(lane.classAt(c))] += times[c];
   }
   std::vector<SliceClass> classes;
   for (std::size_t c = 0; c < kSliceClasses; ++c)

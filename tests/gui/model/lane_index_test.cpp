@@ -30,7 +30,7 @@ BusyTimes bruteForce(const LaneColumns& lane, TimeRange range) {
   BusyTimes busy{};
   for (std::size_t i = 0; i < lane.size(); ++i) {
     const auto overlap = std::min(range.end, lane.end[i]) - std::max(range.begin, lane.begin[i]);
-    if (overlap > 0) busy[static_cast<std::size_t>(lane.kind[i])] += overlap;
+    if (overlap > 0) busy[gui::busyClass(lane.kind[i])] += overlap;
   }
   return busy;
 }
@@ -54,6 +54,24 @@ double timeOf(std::span<const gui::ClassShares> columns, const TimeAxis& axis, s
 }
 
 }  // namespace
+
+TEST_CASE(
+    "lane index: a processor's lane says that its shares are its work, another one that they are copies") {
+  LaneColumns lane{.begin = {0, 20},
+                   .end = {10, 30},
+                   .kind = {gui::SliceClass::host, gui::SliceClass::host},
+                   .source = {0, 1}};
+  const LaneIndex host(lane);
+  const std::size_t last = gui::kBusyClasses - 1;
+  CHECK(host.isHost());
+  CHECK(host.classAt(last) == gui::SliceClass::host);
+  CHECK(host.classAt(0) == gui::SliceClass::forward);
+  CHECK(host.busyIn({5, 25})[last] == 10);
+  LaneColumns copies = lane;
+  copies.kind = {gui::SliceClass::copy, gui::SliceClass::copy};
+  CHECK_FALSE(LaneIndex(copies).isHost());
+  CHECK(LaneIndex(copies).classAt(last) == gui::SliceClass::copy);
+}
 
 TEST_CASE("lane index: busy time of any range equals brute force") {
   std::mt19937_64 random(7);
@@ -81,7 +99,7 @@ TEST_CASE("lane index: columns on the exact level are exact, at every zoom") {
       const TimeRange column{axis.boundary(x), axis.boundary(x + 1)};
       if (column.empty()) continue;
       const BusyTimes busy = bruteForce(lane, column);
-      for (std::size_t c = 0; c < gui::kSliceClasses; ++c)
+      for (std::size_t c = 0; c < gui::kBusyClasses; ++c)
         REQUIRE(static_cast<double>(columns[static_cast<std::size_t>(x)].of[c]) ==
                 Approx(static_cast<double>(busy[c]) / static_cast<double>(column.length())).margin(1e-6));
     }
@@ -104,7 +122,7 @@ TEST_CASE("lane index: the grid conserves totals and is near the exact columns")
       worst = std::max(worst, std::abs(grid[x].total() - exact[x].total()));
     CHECK(worst < 0.05F);
     const BusyTimes all = index.busyIn(index.span());
-    for (std::size_t c = 0; c < gui::kSliceClasses; ++c)
+    for (std::size_t c = 0; c < gui::kBusyClasses; ++c)
       CHECK(timeOf(grid, axis, c) == Approx(static_cast<double>(all[c])).epsilon(1e-5));
   }
 }

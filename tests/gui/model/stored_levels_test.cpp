@@ -46,7 +46,7 @@ void checkAlike(const LaneIndex& lane, const LaneIndex& coarse) {
   float worst = 0;
   double sum = 0, storedSum = 0;
   for (std::size_t x = 0; x < exact.size(); ++x) {
-    for (std::size_t c = 0; c < kSliceClasses; ++c) {
+    for (std::size_t c = 0; c < kBusyClasses; ++c) {
       worst = std::max(worst, std::abs(exact[x].of[c] - stored[x].of[c]));
       if (exact[x].of[c] > 0.01F) CHECK(stored[x].of[c] > 0);
     }
