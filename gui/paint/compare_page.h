@@ -13,6 +13,7 @@ namespace vsim::gui {
 /// The lanes of one side: those of its slowest ranks, and the part of time to show.
 struct Strip {
   QString title;
+  bool loading = false;                      // its log is being read
   std::shared_ptr<const TimelineData> data;  // keeps the lanes; null: no log
   struct Lane {
     QString name;

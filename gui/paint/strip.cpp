@@ -64,6 +64,7 @@ void drawRuler(Sheet& sheet, core::Picoseconds scale, const QRectF& area) {
 std::shared_ptr<const Strip> stripOf(const ComparedSide& side) {
   auto strip = std::make_shared<Strip>();
   strip->title = QString::fromStdString(side.title);
+  strip->loading = side.run->loading;
   const auto log = side.log();
   if (!log || !log->program) return strip;
   const core::RankLog* rank = slowestOf(*log, side.figures());
@@ -99,7 +100,8 @@ void paintStrip(Sheet& sheet, const Strip& strip, const QString& title, TimeRang
   sheet.text(QRectF(area.left(), area.top(), area.width(), line), title, c.text, Style::bold);
   if (strip.lanes.empty() || range.empty() || scale <= 0) {
     sheet.text(QRectF(area.left(), area.top() + line, area.width(), line),
-               "The log of this side is not stored.", c.mutedText);
+               strip.loading ? "The log of this side is being read." : "The log of this side is not stored.",
+               c.mutedText);
     return;
   }
   const double left = area.left() + kStripLabels, width = area.width() - kStripLabels;
