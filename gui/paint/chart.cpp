@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace vsim::gui {
 namespace {
@@ -50,6 +51,27 @@ void trim(Ticks& ticks, Extent extent, bool fromZero) {
   if (trimmed.marks.size() > 1) ticks = trimmed;
 }
 
+/// Marks where the data are, if these are few whole numbers (GPUs, batches) with room between them: 8, 16,
+/// 32, 64 say more than 10, 20, 50.
+void markData(Ticks& ticks, const Chart& chart, double pixels) {
+  constexpr std::size_t kMost = 12;
+  constexpr double kLeastRoom = 45;  // pixels
+  std::set<double> values;
+  for (const ChartSeries& series : chart.series)
+    for (const ChartPoint& point : series.points)
+      if (std::isfinite(point.x)) values.insert(point.x);
+  if (values.size() < 2 || values.size() > kMost) return;
+  double last = -1;
+  std::vector<Tick> marks;
+  for (const double value : values) {
+    const double place = ticks.place(value);
+    if (value != std::floor(value) || place < 0 || place > 1 || (place - last) * pixels < kLeastRoom) return;
+    marks.push_back({value, tickLabel(value)});
+    last = place;
+  }
+  ticks.marks = std::move(marks);
+}
+
 class Plot {
  public:
   Plot(Sheet& sheet, const Chart& chart, const QRectF& area) : sheet_(sheet), chart_(chart) {
@@ -71,7 +93,10 @@ class Plot {
     plot_ = QRectF(QPointF(area.left() + labels + 12, top),
                    QPointF(area.right() - 24, area.bottom() - small - line - 14));
     xTicks_ = ticksOf(chart.x, x, plot_.width());
-    if (chart.x.words.empty()) trim(xTicks_, x, chart.x.fromZero);
+    if (chart.x.words.empty()) {
+      trim(xTicks_, x, chart.x.fromZero);
+      markData(xTicks_, chart, plot_.width());
+    }
     area_ = area;
   }
 
