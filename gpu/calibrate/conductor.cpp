@@ -218,8 +218,9 @@ Conductor::Outcome Conductor::outcome() const {
                                         some(unsettled)));
   if (!skipped_.empty())
     outcome.notes.push_back(
-        fmt::format("{} measurements would have taken more than their share of the time: {}", skipped_.size(),
-                    some(skipped_)));
+        fmt::format("{} would have taken more than {} share of the time: {}",
+                    skipped_.size() == 1 ? "1 measurement" : fmt::format("{} measurements", skipped_.size()),
+                    skipped_.size() == 1 ? "its" : "their", some(skipped_)));
   const std::size_t all = schedule_.measurements.size();
   if (begun_ < all)
     outcome.notes.push_back(fmt::format("the time ended before {} of {} measurements, from '{}' on",
