@@ -76,15 +76,22 @@ std::string DeviceRank::position() const {
 }
 
 std::string DeviceRank::running(const RankCommunicator& communicator) const {
-  const std::lock_guard lock(timerMutex_);
-  if (timer_ == nullptr) return {};
-  for (const core::Slice& slice : timer_->oldest()) {
-    const Instruction& instruction = program_.step[slice.instruction];
-    if (instruction.kind == InstructionKind::collective &&
-        communicators_[program_.collectives[instruction.operand].group] == &communicator)
-      return describe(slice.step, slice.instruction);
+  const auto isOf = [&](Index index) {
+    const Instruction& instruction = program_.step[index];
+    return instruction.kind == InstructionKind::collective &&
+           communicators_[program_.collectives[instruction.operand].group] == &communicator;
+  };
+  {
+    const std::lock_guard lock(timerMutex_);
+    if (timer_ == nullptr) return {};
+    for (const core::Slice& slice : timer_->oldest())
+      if (isOf(slice.instruction)) return describe(slice.step, slice.instruction);
   }
-  return {};
+  // The host may still be about to note down what it has just issued.
+  const std::uint64_t at = at_.load(std::memory_order_relaxed);
+  if (at == kSettingUp || at == kDraining) return {};
+  const auto index = static_cast<Index>(at & 0xffffffffU);
+  return isOf(index) ? describe(static_cast<int>(at >> 32U), index) : std::string();
 }
 
 }  // namespace vsim::gpu::device
