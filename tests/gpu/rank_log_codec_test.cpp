@@ -137,7 +137,8 @@ TEST_CASE("facts about ranks survive the way as bytes") {
   REQUIRE(back->size() == 2);
   const gpu::RankFacts& b = back->front();
   CHECK((b.host == a.host && b.localRank == 3 && b.device == a.device && b.computeCapability == 90));
-  CHECK((b.memory == a.memory && b.freeMemory == a.freeMemory && b.clockHertz == a.clockHertz && b.nics.size() == 2));
+  CHECK((b.memory == a.memory && b.freeMemory == a.freeMemory && b.clockHertz == a.clockHertz &&
+         b.nics.size() == 2));
   CHECK((b.nics[0].name == "eth0" && b.nics[0].bytesPerSecond == 1.25e9));
 }
 
