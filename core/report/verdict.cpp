@@ -198,7 +198,15 @@ std::size_t typicalStep(const Verdict& verdict) {
 
 ExecutionLog endedAfter(const ExecutionLog& log, std::size_t step) {
   ExecutionLog result = log;
+  const bool aligned = step > 0 && std::ranges::all_of(log.ranks, [&](const RankLog& rank) {
+                         return rank.stepEnd.size() > step;
+                       });
+  const Picoseconds begin = aligned ? endOfAll(log, step - 1) : 0;
   for (RankLog& rank : result.ranks) {
+    if (aligned) {
+      rank.stepEnd[step - 1] = begin;
+      rank.stepEnd[step] = std::max(rank.stepEnd[step], begin);
+    }
     if (rank.stepEnd.size() > step + 1) rank.stepEnd.resize(step + 1);
     if (rank.stepBegin.size() > step + 1) rank.stepBegin.resize(step + 1);
     std::erase_if(rank.slices, [&](const Slice& slice) { return slice.step > step; });

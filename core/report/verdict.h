@@ -77,7 +77,8 @@ struct Verdict {
 
 /// The step nearest to the median, for reports of one step.
 [[nodiscard]] std::size_t typicalStep(const Verdict& verdict);
-/// `log` as if step number `step` had been its last one.
+/// `log` as if step number `step` had been its last one, and as if all ranks had begun it when the last of
+/// them had ended the step before: the rank that ends it last then takes as long for it as the verdict says.
 [[nodiscard]] ExecutionLog endedAfter(const ExecutionLog& log, std::size_t step);
 
 /// Tables for a terminal; ends with a newline.

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "core/report/timeline.h"
 #include "tests/support/sample_log.h"
 
 using namespace vsim::core;
@@ -180,6 +181,11 @@ TEST_CASE(
   const ExecutionLog cut = endedAfter(logOf({a, b}, p, "host"), 4);
   CHECK(cut.ranks[0].stepEnd.size() == 5);
   CHECK(cut.ranks[0].slices.size() == 15);
+  // Step 4: all have begun it at 80; a ends it at 83, b at 90.
+  CHECK(secondsFromPicoseconds(stepLength(cut.ranks[1], 4)) == Approx(0.010));
+  const ExecutionLog second = endedAfter(logOf({a, b}, p, "host"), 2);  // ends: 60 and 70; begun at 60
+  CHECK(secondsFromPicoseconds(stepLength(second.ranks[0], 2)) == 0);
+  CHECK(secondsFromPicoseconds(stepLength(second.ranks[1], 2)) == Approx(v->measuredSteps[1]));
 }
 
 TEST_CASE("Verdict: an even number of steps has the mean of the middle two as its median") {
