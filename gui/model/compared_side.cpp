@@ -16,6 +16,14 @@ bool isMeasured(const OpenedRun& run, std::size_t report) {
   return log != nullptr && log->executor != "simulator";
 }
 
+/// "fsdp2" of "fsdp2 (measured)" and of "fsdp2 (predicted)", as real runs call their reports.
+std::string_view systemOf(const core::RunReport& report) {
+  const std::string_view name = report.facts.system;
+  for (const std::string_view suffix : {" (measured)", " (predicted)"})
+    if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
+  return name;
+}
+
 std::string titleOf(const OpenedRun& run, std::size_t report, bool measured) {
   const core::RunReport& figures = run.reports[report];
   std::string title = run.title + ": " + figures.facts.system;
@@ -66,8 +74,7 @@ std::vector<ComparedSide> comparableSides(std::span<const std::shared_ptr<const 
 std::ptrdiff_t predictionOf(const ComparedSide& measured) {
   if (!measured.measured) return -1;
   for (std::size_t i = measured.report + 1; i < measured.run->reports.size(); ++i)
-    if (!isMeasured(*measured.run, i) &&
-        measured.run->reports[i].facts.system == measured.figures().facts.system)
+    if (!isMeasured(*measured.run, i) && systemOf(measured.run->reports[i]) == systemOf(measured.figures()))
       return static_cast<std::ptrdiff_t>(i);
   return -1;
 }

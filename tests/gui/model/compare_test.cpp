@@ -132,6 +132,20 @@ TEST_CASE("A measured run is compared with its own prediction") {
   }
 }
 
+TEST_CASE("A measured run finds its own system's prediction by the names that real runs store") {
+  OpenedRun run = *measuredRun("vsim run tiny --real --warmup 2");
+  run.reports = {run.reports[0], run.reports[1], run.reports[0], run.reports[1]};
+  run.logs = {run.logs[0], run.logs[1], run.logs[0], run.logs[1]};
+  const char* const names[] = {"vescale (measured)", "vescale (predicted)", "fsdp2 (measured)",
+                               "fsdp2 (predicted)"};
+  for (std::size_t i = 0; i < std::size(names); ++i) run.reports[i].facts.system = names[i];
+  const auto sides = comparableSides(std::vector<Run>{std::make_shared<const OpenedRun>(run)});
+  REQUIRE(sides.size() == 4);
+  CHECK(predictionOf(sides[0]) == 1);
+  CHECK(predictionOf(sides[1]) == -1);
+  CHECK(predictionOf(sides[2]) == 3);
+}
+
 TEST_CASE("Warm-up from the scenario's text where the command names none") {
   OpenedRun run = *measuredRun("vsim run tiny --real");
   run.configuration = "real.warmup=3\n";
